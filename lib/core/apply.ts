@@ -1,0 +1,349 @@
+// apply(state, event): the only place where a session's snapshot changes. Pure and total: replaying the
+// log through it gives every snapshot again (a test does exactly that).
+import { textOf } from "./content.ts";
+import { ImpossibleTransition } from "./errors.ts";
+import type { Event, EventOf } from "./event.ts";
+import type { CallState, SessionState, TurnState } from "./state.ts";
+
+/** Where the event will stand: its version, and the time of writing in epoch milliseconds. */
+export type At = { version: number; at: number };
+
+/**
+ * The state after `event`. `state` is null only for the first event, `session.created`. Throws
+ * `ImpossibleTransition` for an event that does not fit the state: the caller then has a stale view.
+ * `rolled.back` needs the state that stood at its target, given as `target`.
+ */
+export function apply(state: SessionState | null, event: Event, at: At, target?: SessionState): SessionState {
+  if (event.type === "session.created") {
+    if (state) throw new ImpossibleTransition("the session exists already");
+    return created(event, at);
+  }
+  if (!state) throw new ImpossibleTransition(`${event.type} before session.created`);
+  switch (event.type) {
+    case "turn.started":
+      return turnStarted(state, event, at);
+    case "turn.continued":
+      return withTurn(state, (turn) => ({ ...turn, owner: event.owner, segment: event.segment, roundsInSegment: 0 }));
+    case "turn.steered":
+      return {
+        ...withTurn(state, (turn) => turn),
+        lastUserAt: Math.max(state.lastUserAt, ...event.messages.map((m) => m.at)),
+        marks: { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) },
+      };
+    case "model.replied":
+      return modelReplied(state, event, at);
+    case "model.failed":
+      return modelFailed(state, event, at);
+    case "call.started":
+      return withCall(state, event.index, (call) => ({
+        ...call,
+        status: "started",
+        leaseUntil: event.leaseUntil,
+        attempts: event.attempt,
+      }));
+    case "call.finished":
+      return callFinished(state, event);
+    case "approval.requested":
+      return withCall(state, event.index, (call) => ({
+        ...call,
+        gated: true,
+        status: "asking",
+        approvalId: event.approvalId,
+        approval: "pending",
+      }));
+    case "approval.decided":
+      return withCall(state, event.index, (call) =>
+        call.approvalId === event.approvalId && call.status === "asking"
+          ? { ...call, status: "pending", approval: event.status }
+          : call,
+      );
+    case "approval.mailed":
+    case "approval.shown":
+    case "notice":
+      return state;
+    case "flow.planned":
+      return withTurn(state, (turn) => ({
+        ...turn,
+        phase: "act",
+        round: event.round,
+        roundsInSegment: turn.roundsInSegment + 1,
+        replyVersion: at.version,
+        calls: event.calls.map(callState),
+      }));
+    case "flow.advanced":
+      return withTurn(state, (turn) => ({
+        ...turn,
+        phase: "think",
+        calls: [],
+        continuations: 0,
+        flow: { index: event.index + 1, stateVersion: at.version },
+      }));
+    case "compaction.done":
+      return {
+        ...addUsage(state, event),
+        ...(state.turn ? { turn: without(state.turn, "compact") } : {}),
+        context: { tokens: 0, version: at.version },
+        marks: { ...without(state.marks, "compactNotBefore"), summary: at.version },
+      };
+    case "compaction.refused":
+      return {
+        ...addUsage(state, event),
+        ...(state.turn ? { turn: without(state.turn, "compact") } : {}),
+        marks: { ...state.marks, compactNotBefore: event.notBefore },
+      };
+    case "compaction.requested":
+      return state.turn ? withTurn(state, (turn) => ({ ...turn, compact: "requested" })) : state;
+    case "handoff.updated":
+      return { ...state, marks: { ...state.marks, handoff: at.version } };
+    case "session.resume_marked":
+      return { ...state, resumePending: { cause: event.cause, at: at.at } };
+    case "session.resumed":
+      return resumed(state, event);
+    case "session.suspended":
+      return { ...without(state, "resumePending"), lifecycle: { kind: "suspended", cause: event.cause, at: at.at } };
+    case "session.closed":
+      return {
+        ...without(state, "resumePending"),
+        lifecycle: { kind: "closed", reason: event.reason, at: at.at },
+      };
+    case "stop.requested":
+      return withTurn(state, (turn) => ({
+        ...turn,
+        stop: { reason: event.reason, thenSuspend: event.thenSuspend },
+      }));
+    case "turn.finished":
+    case "turn.failed":
+      return turnEnded(state, event, at);
+    case "rolled.back":
+      if (!target) throw new ImpossibleTransition("rolled.back needs the state of its target version");
+      return {
+        ...target,
+        turn: null,
+        turns: state.turns,
+        lifecycle: { kind: "open" },
+        lastUserAt: state.lastUserAt,
+        usage: state.usage,
+        context: { tokens: 0, version: at.version },
+        marks: {
+          ...target.marks,
+          inboxSeq: state.marks.inboxSeq,
+          ...(state.marks.inbox ? { inbox: state.marks.inbox } : {}),
+        },
+        recoveries: 0,
+      };
+  }
+}
+
+function created(event: EventOf<"session.created">, at: At): SessionState {
+  return {
+    tenant: event.tenant,
+    sessionId: event.sessionId,
+    key: event.key,
+    user: event.user,
+    agent: event.agent,
+    createdAt: at.at,
+    ...(event.parent ? { parent: event.parent } : {}),
+    ...(event.fork ? { fork: true } : {}),
+    lifecycle: { kind: "open" },
+    turn: null,
+    turns: 0,
+    title: "",
+    lastUserAt: at.at,
+    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, usdMicros: 0 },
+    context: { tokens: 0, version: 0 },
+    marks: { inboxSeq: 0, ...(event.handoff ? { handoff: at.version } : {}) },
+    recoveries: 0,
+    effects: 0,
+  };
+}
+
+function turnStarted(state: SessionState, event: EventOf<"turn.started">, at: At): SessionState {
+  if (state.turn) throw new ImpossibleTransition(`turn ${state.turn.turn} is still open`);
+  if (state.lifecycle.kind !== "open") throw new ImpossibleTransition(`the session is ${state.lifecycle.kind}`);
+  if (event.turn !== state.turns + 1) throw new ImpossibleTransition(`turn ${event.turn} cannot follow ${state.turns}`);
+  const text = event.messages.map((message) => textOf(message.content)).join(" ");
+  return {
+    ...without(state, "resumePending"),
+    title: state.title || Array.from(text.replace(/\s+/g, " ").trim()).slice(0, 80).join(""),
+    lastUserAt: Math.max(state.lastUserAt, ...event.messages.map((message) => message.at)),
+    turns: event.turn,
+    turn: {
+      turn: event.turn,
+      startedVersion: at.version,
+      startedAt: at.at,
+      owner: event.owner,
+      segment: 0,
+      roundsInSegment: 0,
+      round: 0,
+      phase: "think",
+      replyVersion: 0,
+      calls: [],
+      continuations: 0,
+      ...(event.messages.some((message) => message.deliverTo) ? { deliver: true } : {}),
+    },
+    marks: { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) },
+    recoveries: 0,
+    effects: 0,
+  };
+}
+
+function highestSeq(state: SessionState, event: { messages: { seq: number }[] }): number {
+  return Math.max(state.marks.inboxSeq, ...event.messages.map((message) => message.seq));
+}
+
+function modelReplied(state: SessionState, event: EventOf<"model.replied">, at: At): SessionState {
+  const turn = openTurn(state);
+  const total = event.usage.inputTokens + event.usage.cacheReadTokens + event.usage.cacheWriteTokens;
+  const cut = event.stop === "max_tokens" || event.stop === "pause_turn";
+  const calls = event.calls.map(callState);
+  const next: TurnState = {
+    ...without(turn, "retry"),
+    round: event.round,
+    roundsInSegment: turn.roundsInSegment + 1,
+    replyVersion: at.version,
+    calls,
+    continuations: cut ? turn.continuations + 1 : 0,
+    phase: calls.some((call) => call.status !== "finished") ? "act" : "think",
+  };
+  return {
+    ...addUsage(state, event),
+    context: total > 0 ? { tokens: total + event.usage.outputTokens, version: at.version } : state.context,
+    recoveries: 0,
+    turn: turn.flow || calls.length > 0 || cut ? next : { ...next, phase: "finish", ending: ending(event, at) },
+  };
+}
+
+function ending(event: EventOf<"model.replied">, at: At): NonNullable<TurnState["ending"]> {
+  const reason =
+    event.stop === "end_turn" || event.stop === "stop_sequence"
+      ? "completed"
+      : event.stop === "refusal"
+        ? "refusal"
+        : "incomplete";
+  return { reason, answerVersion: at.version };
+}
+
+function callState(call: {
+  index: number;
+  id: string;
+  tool: string;
+  effect: CallState["effect"];
+  gated: boolean;
+  refused?: string;
+}): CallState {
+  return {
+    index: call.index,
+    id: call.id,
+    tool: call.tool,
+    effect: call.effect,
+    gated: call.gated,
+    status: "pending",
+    attempts: 0,
+    ...(call.refused === undefined ? {} : { refused: call.refused }),
+  };
+}
+
+function modelFailed(state: SessionState, event: EventOf<"model.failed">, at: At): SessionState {
+  return withTurn(state, (turn) =>
+    event.retryAt === undefined
+      ? { ...without(turn, "retry"), phase: "finish", ending: { reason: "error", answerVersion: at.version } }
+      : { ...turn, retry: { at: event.retryAt, attempt: event.attempt, errorName: event.error.name } },
+  );
+}
+
+function callFinished(state: SessionState, event: EventOf<"call.finished">): SessionState {
+  const after = withCall(state, event.index, (call) => finished(call));
+  const turn = openTurn(after);
+  const done = turn.calls.every((call) => call.status === "finished");
+  const happened =
+    event.effect !== "read" && (event.outcome.status === "success" || event.outcome.status === "in_doubt");
+  return {
+    ...after,
+    recoveries: 0,
+    effects: state.effects + (happened ? 1 : 0),
+    turn: done ? { ...turn, phase: "think" } : turn,
+  };
+}
+
+function finished(call: CallState): CallState {
+  return {
+    index: call.index,
+    id: call.id,
+    tool: call.tool,
+    effect: call.effect,
+    gated: call.gated,
+    status: "finished",
+    attempts: call.attempts,
+    ...(call.approvalId ? { approvalId: call.approvalId } : {}),
+  };
+}
+
+function resumed(state: SessionState, event: EventOf<"session.resumed">): SessionState {
+  const after = { ...without(state, "resumePending"), recoveries: state.recoveries + 1 };
+  if (!after.turn) return { ...after, lifecycle: { kind: "open" } };
+  const calls = event.voidLeases
+    ? after.turn.calls.map((call) => (call.status === "started" ? { ...call, leaseUntil: 0 } : call))
+    : after.turn.calls;
+  return {
+    ...after,
+    lifecycle: { kind: "open" },
+    turn: { ...after.turn, owner: event.owner, calls, roundsInSegment: 0 },
+  };
+}
+
+function turnEnded(
+  state: SessionState,
+  event: EventOf<"turn.finished"> | EventOf<"turn.failed">,
+  at: At,
+): SessionState {
+  const turn = openTurn(state);
+  const status = event.type === "turn.finished" ? event.status : "error";
+  const suspend = turn.stop?.thenSuspend === true;
+  return {
+    ...without(state, "resumePending"),
+    turn: null,
+    recoveries: 0,
+    lastTurn: { turn: turn.turn, status, endReason: event.endReason, version: at.version, finishedAt: at.at },
+    ...(suspend ? { lifecycle: { kind: "suspended" as const, cause: turn.stop?.reason ?? "stopped", at: at.at } } : {}),
+  };
+}
+
+function openTurn(state: SessionState): TurnState {
+  if (!state.turn) throw new ImpossibleTransition("no turn is open");
+  return state.turn;
+}
+
+function withTurn(state: SessionState, change: (turn: TurnState) => TurnState): SessionState {
+  return { ...state, turn: change(openTurn(state)) };
+}
+
+function withCall(state: SessionState, index: number, change: (call: CallState) => CallState): SessionState {
+  return withTurn(state, (turn) => {
+    const call = turn.calls.find((candidate) => candidate.index === index);
+    if (!call) throw new ImpossibleTransition(`the turn has no open call ${index}`);
+    if (call.status === "finished") throw new ImpossibleTransition(`call ${index} is finished already`);
+    return { ...turn, calls: turn.calls.map((candidate) => (candidate === call ? change(call) : candidate)) };
+  });
+}
+
+function addUsage(
+  state: SessionState,
+  event: { usage: SessionState["usage"] | EventOf<"model.replied">["usage"]; usdMicros: number },
+): SessionState {
+  const { usage } = state;
+  return {
+    ...state,
+    usage: {
+      inputTokens: usage.inputTokens + event.usage.inputTokens,
+      outputTokens: usage.outputTokens + event.usage.outputTokens,
+      cacheReadTokens: usage.cacheReadTokens + event.usage.cacheReadTokens,
+      cacheWriteTokens: usage.cacheWriteTokens + event.usage.cacheWriteTokens,
+      usdMicros: usage.usdMicros + event.usdMicros,
+    },
+  };
+}
+
+function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> & Partial<Pick<T, K>> {
+  const { [key]: _, ...rest } = value;
+  return rest as Omit<T, K> & Partial<Pick<T, K>>;
+}

@@ -1,0 +1,43 @@
+// decideNext(state, now): what must happen next to a session. It knows no AWS, no clock, no randomness;
+// the driver only dispatches what stands here.
+import { type Limits, maxWaitSeconds, roundsPerSegment } from "./limits.ts";
+import type { SessionState } from "./state.ts";
+
+/** The next state of the machine. `at` is epoch milliseconds. */
+export type Decision =
+  | { next: "think" }
+  | { next: "act"; calls: number[] }
+  | { next: "compact" }
+  | { next: "wait"; seconds: number }
+  | { next: "yield"; segment: number }
+  | { next: "finish" }
+  /** Nothing to do here until `dueAt` (absent: until something happens). */
+  | { next: "done"; dueAt?: number };
+
+export type DecideOptions = {
+  limits: Pick<Limits, "roundsPerTurn">;
+  /** Rounds after which the turn goes on in a new execution. @default 200 */
+  roundsPerSegment?: number;
+  /** True when the context builder says that the next call must be preceded by a compaction. */
+  compactionDue?: boolean;
+};
+
+export function decideNext(state: SessionState, now: number, options: DecideOptions): Decision {
+  const turn = state.turn;
+  if (!turn || state.lifecycle.kind === "closed") return { next: "done" };
+  if (turn.stop || turn.phase === "finish") return { next: "finish" };
+  if (turn.phase === "act") {
+    const open = turn.calls.filter((call) => call.status !== "finished");
+    if (open.length > 0) return { next: "act", calls: open.map((call) => call.index) };
+  }
+  if (turn.retry && turn.retry.at > now) {
+    const seconds = Math.ceil((turn.retry.at - now) / 1000);
+    return seconds > maxWaitSeconds ? { next: "done", dueAt: turn.retry.at } : { next: "wait", seconds };
+  }
+  if (turn.round >= options.limits.roundsPerTurn && !turn.flow) return { next: "finish" };
+  if (turn.roundsInSegment >= (options.roundsPerSegment ?? roundsPerSegment)) {
+    return { next: "yield", segment: turn.segment + 1 };
+  }
+  if (turn.compact || options.compactionDue) return { next: "compact" };
+  return { next: "think" };
+}

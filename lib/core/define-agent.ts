@@ -1,0 +1,209 @@
+// defineAgent: a model with tools in a loop, and the rules of its sessions.
+import { z } from "zod";
+import { check, type Tool } from "./define-tool.ts";
+import { type Duration, parseDuration } from "./duration.ts";
+import { InvalidDefinition } from "./errors.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+
+export type ModelChoice = {
+  /** The provider's model id. */
+  id: string;
+  /** Output limit of one reply, in tokens. @default 4096 */
+  maxTokens?: number;
+  /** Context window in tokens. @default 200000 */
+  windowTokens?: number;
+  /** Model of the summary calls. @default the same */
+  summarizer?: string;
+  /** Project mode: the model of the initializer. @default the same */
+  planner?: string;
+  /** Project mode: the model of the worker. @default the same */
+  worker?: string;
+};
+
+export type ContextStrategy = "auto" | "full-replay" | "sliding-window" | "checkpoint" | "compaction";
+
+export type SessionPolicy = {
+  /** @default "idle" */
+  reset?: "off" | "idle" | "daily" | "both";
+  /** Since the last user message. @default "24h" */
+  idleAfter?: Duration;
+  /** Local hour of the daily boundary, 0–23. @default 4 */
+  dailyAt?: number;
+  /** IANA zone of the daily boundary. @default "UTC" */
+  timeZone?: string;
+  /** @default "15m" */
+  idleGuard?: Duration;
+  /** A message that arrives while a turn runs. @default "enqueue" */
+  busy?: "enqueue" | "steer" | "interrupt" | "reject";
+  /** @default "24h" */
+  resumeWithin?: Duration;
+  /** @default "15m" */
+  stuckAfter?: Duration;
+  /** Longest an open turn defers a reset. @default "7d" */
+  maxDefer?: Duration;
+  /** Is the handoff record shown to the next session? @default handoff for suspended and daily, none for idle */
+  carryOver?: "none" | "handoff";
+};
+
+export type AgentOptions = {
+  /** [a-z0-9-], at most 64 characters. */
+  name: string;
+  instructions: string;
+  model: ModelChoice;
+  /** @default no tools */
+  tools?: Tool[];
+  /** @default "auto" */
+  context?: ContextStrategy;
+  /** Token budget of `sliding-window`. @default 8000 */
+  windowTokens?: number;
+  session?: SessionPolicy;
+  limits?: Partial<Limits>;
+  /** Kept word for word in every context, whatever is compacted. @default none */
+  constraints?: string[];
+};
+
+const durationText = z.string();
+const sessionPolicy = z.strictObject({
+  reset: z.enum(["off", "idle", "daily", "both"]).default("idle"),
+  idleAfter: durationText.default("24h"),
+  dailyAt: z.int().min(0).max(23).default(4),
+  timeZone: z.string().default("UTC").refine(isTimeZone, "unknown IANA time zone"),
+  idleGuard: durationText.default("15m"),
+  busy: z.enum(["enqueue", "steer", "interrupt", "reject"]).default("enqueue"),
+  resumeWithin: durationText.default("24h"),
+  stuckAfter: durationText.default("15m"),
+  maxDefer: durationText.default("7d"),
+  carryOver: z.enum(["none", "handoff"]).optional(),
+});
+
+const positive = z.number().positive();
+export const limitsSchema = z.strictObject({
+  roundsPerTurn: z.int().min(1).max(100_000).default(defaultLimits.roundsPerTurn),
+  turnMinutes: positive.default(defaultLimits.turnMinutes),
+  sameCall: z.int().min(2).default(defaultLimits.sameCall),
+  usdPerSession: z.number().min(0).default(0),
+  usdPerUserDay: z.number().min(0).default(0),
+  usdPerTenantDay: z.number().min(0).default(0),
+  tokensPerSession: z.int().min(0).default(0),
+  tokensPerTenantDay: z.int().min(0).default(0),
+});
+
+export const agentName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "use lower-case letters, digits and -");
+
+const agentOptions = z.strictObject({
+  name: agentName,
+  instructions: z.string().min(1),
+  model: z.strictObject({
+    id: z.string().min(1),
+    maxTokens: z.int().min(1).default(4096),
+    windowTokens: z.int().min(1000).default(200_000),
+    summarizer: z.string().min(1).optional(),
+    planner: z.string().min(1).optional(),
+    worker: z.string().min(1).optional(),
+  }),
+  tools: z.array(z.custom<Tool>((value) => (value as Tool)?.kind === "tool", "must be made by defineTool")).default([]),
+  context: z.enum(["auto", "full-replay", "sliding-window", "checkpoint", "compaction"]).default("auto"),
+  windowTokens: z.int().min(500).default(8000),
+  session: sessionPolicy.prefault({}),
+  limits: limitsSchema.prefault({}),
+  constraints: z.array(z.string().min(1)).default([]),
+});
+
+export type SessionRules = {
+  reset: "off" | "idle" | "daily" | "both";
+  idleAfterMs: number;
+  dailyAt: number;
+  timeZone: string;
+  idleGuardMs: number;
+  busy: "enqueue" | "steer" | "interrupt" | "reject";
+  resumeWithinMs: number;
+  stuckAfterMs: number;
+  maxDeferMs: number;
+  carryOver?: "none" | "handoff";
+};
+
+/** A checked agent, all defaults filled in. */
+export type ModelAgent = {
+  readonly kind: "agent";
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: {
+    id: string;
+    maxTokens: number;
+    windowTokens: number;
+    summarizer: string;
+    planner: string;
+    worker: string;
+  };
+  readonly tools: readonly Tool[];
+  readonly context: ContextStrategy;
+  readonly windowTokens: number;
+  readonly session: SessionRules;
+  readonly limits: Limits;
+  readonly constraints: readonly string[];
+};
+
+export function defineAgent(options: AgentOptions): ModelAgent {
+  const name = typeof options?.name === "string" ? options.name : "?";
+  const checked = check(agentOptions, options, `agent "${name}"`);
+  if (checked.model.maxTokens >= checked.model.windowTokens) {
+    throw new InvalidDefinition(
+      `agent "${name}".model.maxTokens: must be smaller than windowTokens (${checked.model.windowTokens})`,
+    );
+  }
+  const { id, maxTokens, windowTokens } = checked.model;
+  return Object.freeze({
+    kind: "agent",
+    name: checked.name,
+    instructions: checked.instructions,
+    model: {
+      id,
+      maxTokens,
+      windowTokens,
+      summarizer: checked.model.summarizer ?? id,
+      planner: checked.model.planner ?? id,
+      worker: checked.model.worker ?? id,
+    },
+    tools: Object.freeze(uniqueTools(checked.tools, name)),
+    context: checked.context,
+    windowTokens: checked.windowTokens,
+    session: sessionRules(checked.session, name),
+    limits: checked.limits,
+    constraints: checked.constraints,
+  });
+}
+
+export function sessionRules(policy: z.output<typeof sessionPolicy>, agent: string): SessionRules {
+  const ms = (field: "idleAfter" | "idleGuard" | "resumeWithin" | "stuckAfter" | "maxDefer") =>
+    parseDuration(policy[field], `agent "${agent}".session.${field}`);
+  return {
+    reset: policy.reset,
+    idleAfterMs: ms("idleAfter"),
+    dailyAt: policy.dailyAt,
+    timeZone: policy.timeZone,
+    idleGuardMs: ms("idleGuard"),
+    busy: policy.busy,
+    resumeWithinMs: ms("resumeWithin"),
+    stuckAfterMs: ms("stuckAfter"),
+    maxDeferMs: ms("maxDefer"),
+    ...(policy.carryOver ? { carryOver: policy.carryOver } : {}),
+  };
+}
+
+export const sessionPolicySchema = sessionPolicy;
+
+function uniqueTools(tools: Tool[], agent: string): Tool[] {
+  const names = tools.map((tool) => tool.name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice) throw new InvalidDefinition(`agent "${agent}".tools: two tools are named "${twice}"`);
+  return tools;
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
