@@ -1,0 +1,33 @@
+// What steps and session use cases are given: ports and the store. Composition roots (lambdas/wire.ts,
+// lib/local) fill it; nothing below chooses an adapter.
+import type { Agent } from "../core/define-flow.ts";
+import { AgentChanged } from "../core/errors.ts";
+import type { Clock, Ids, Log } from "../ports/clock.ts";
+import type { Live } from "../ports/live.ts";
+import type { Model } from "../ports/model.ts";
+import type { Orchestrator } from "../ports/orchestrator.ts";
+import type { Store } from "../store/index.ts";
+
+export type Deps = {
+  store: Store;
+  /** By name; the first is the default. */
+  agents: ReadonlyMap<string, Agent>;
+  model: Model;
+  orchestrator: Orchestrator;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  live: Live;
+  /** Aborted when the process must stop soon; running tools see it as their signal. */
+  stopping: AbortSignal;
+  /** Model replies in one execution before the turn goes on in a new one. @default 200 */
+  roundsPerSegment?: number;
+};
+
+/** The session's agent; `AgentChanged` when this deployment no longer has it. */
+export function agentOf(deps: Pick<Deps, "agents">, name: string): Agent {
+  const agent = deps.agents.get(name);
+  if (agent) return agent;
+  const known = [...deps.agents.keys()].join(", ");
+  throw new AgentChanged(`the session belongs to agent "${name}"; this runtime has: ${known || "none"}`);
+}

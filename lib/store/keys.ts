@@ -1,0 +1,63 @@
+// Where things stand in the table. Every partition key starts with `<tenant>#`, so that a role limited by
+// `dynamodb:LeadingKeys` can reach one tenant only. Parts that people choose are escaped.
+import { InvalidInput } from "../core/errors.ts";
+import { tenantPattern } from "../core/ids.ts";
+import type { Key } from "../ports/table.ts";
+
+const digits = 12;
+
+function tenantPart(tenant: string): string {
+  if (!tenantPattern.test(tenant)) throw new InvalidInput(`tenant ${JSON.stringify(tenant)} is not a plain word`);
+  return tenant;
+}
+
+/** One segment of a key: no `#`, no control characters, never empty, reversible. */
+export function escapePart(text: string): string {
+  return text === ""
+    ? "%"
+    : encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+export function unescapePart(text: string): string {
+  return text === "%" ? "" : decodeURIComponent(text);
+}
+
+export const sessionPk = (tenant: string, sessionId: string): string =>
+  `${tenantPart(tenant)}#${escapePart(sessionId)}`;
+
+export const versionPrefix = "V#";
+export function versionSk(version: number): string {
+  return `${versionPrefix}${String(version).padStart(digits, "0")}`;
+}
+export const versionOf = (sk: string): number => Number(sk.slice(versionPrefix.length));
+
+export const statusSk = "STATUS";
+export const approvalPrefix = "A#";
+export const inboxPrefix = "I#";
+export function inboxSk(seq: number): string {
+  return `${inboxPrefix}${String(seq).padStart(digits, "0")}`;
+}
+
+export const pointerKey = (tenant: string, key: string): Key => ({
+  pk: `${tenantPart(tenant)}#key:${escapePart(key)}`,
+  sk: "POINTER",
+});
+/** Unlike the pointer it never expires: the last session of this key, for lineage and the true reason of a reset. */
+export const lastKey = (tenant: string, key: string): Key => ({ ...pointerKey(tenant, key), sk: "LAST" });
+export const onceKey = (tenant: string, id: string): Key => ({
+  pk: `${tenantPart(tenant)}#once:${escapePart(id)}`,
+  sk: "ONCE",
+});
+export const factsPk = (tenant: string, user: string): string => `${tenantPart(tenant)}#user:${escapePart(user)}`;
+export const factPrefix = "F#";
+export const budgetKey = (tenant: string, scope: string): Key => ({
+  pk: `${tenantPart(tenant)}#budget:${escapePart(scope)}`,
+  sk: "BUDGET",
+});
+export const tasksPk = (tenant: string): string => `${tenantPart(tenant)}#tasks`;
+export const slotsPk = (tenant: string, task: string): string => `${tenantPart(tenant)}#task:${escapePart(task)}`;
+/** Finds the session of an approval by the approval's id alone (mailed links carry no session). */
+export const approvalIndexKey = (tenant: string, approvalId: string): Key => ({
+  pk: `${tenantPart(tenant)}#approval:${escapePart(approvalId)}`,
+  sk: "AT",
+});

@@ -1,0 +1,264 @@
+// The log is the lock. A session is V#1, V#2, … in one partition; version n+1 is committed by one
+// conditional put. Two writers that stand on version n cannot both win. Checkpoints are immutable, so they
+// may be cached; "which is the latest" is always asked strongly.
+import { apply } from "../core/apply.ts";
+import type { Checkpoint } from "../core/checkpoint.ts";
+import { ItemTooLarge, isDisposition, UnreadableRecord, VersionConflict } from "../core/errors.ts";
+import type { Event } from "../core/event.ts";
+import type { SessionState } from "../core/state.ts";
+import type { Blobs } from "../ports/blobs.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Item, Table } from "../ports/table.ts";
+import { createCache } from "./cache.ts";
+import { blobOf, canonical, decode, encode, itemBytes, sha256 } from "./encoding.ts";
+import { currentFormat, upcast } from "./formats.ts";
+import { sessionPk, versionOf, versionPrefix, versionSk } from "./keys.ts";
+
+/** A checkpoint without its event: enough to decide and to append, and readable even when a blob is damaged. */
+export type Head = Omit<Checkpoint, "event">;
+
+/** Names a writer for one append after another: execution + step + attempt, and a counter. */
+export type Writer = { next(): string };
+
+export interface Log {
+  /** The latest version, by a strong read of one item; null when the session does not exist. */
+  head(tenant: string, sessionId: string): Promise<Head | null>;
+  /** One version; null when it does not exist. */
+  at(tenant: string, sessionId: string, version: number): Promise<Checkpoint | null>;
+  /**
+   * Commits `event` as the version after `base` (null: the first). Throws `VersionConflict` when another
+   * writer was first; a lost answer of the own write is recognised by reading back. Nothing is written on a throw
+   * of `ImpossibleTransition`.
+   */
+  append(base: Head | null, event: Event, writer: Writer): Promise<Head>;
+  /** Versions after `after` in order, at most `limit`. */
+  events(tenant: string, sessionId: string, after: number, limit?: number): Promise<Checkpoint[]>;
+  /**
+   * Backwards from `version`, as the session sees its past: a rollback jumps to its target, a fork goes on in
+   * its parent's log. Read page by page as it is consumed.
+   */
+  lineage(tenant: string, sessionId: string, version: number): AsyncIterable<Checkpoint>;
+  /** Every stored version, also unreachable ones: for erasing. Answers the blobs they refer to. */
+  blobs(tenant: string, sessionId: string): Promise<string[]>;
+}
+
+export type LogOptions = {
+  table: Table;
+  blobs: Blobs;
+  clock: Clock;
+  /** Called after each commit of this process. */
+  onCommit?: (head: Head, event: Event) => void;
+  /** Bytes of decoded checkpoints kept. @default 32 MiB */
+  cacheBytes?: number;
+};
+
+const maxItemBytes = 400 * 1024;
+const pageSize = 32;
+const maxPutAttempts = 5;
+
+export function createLog(options: LogOptions): Log {
+  const { table, blobs, clock } = options;
+  const cache = createCache<Checkpoint>(options.cacheBytes ?? 32 * 1024 * 1024);
+
+  async function head(tenant: string, sessionId: string): Promise<Head | null> {
+    const pk = sessionPk(tenant, sessionId);
+    const [item] = await table.query({ pk, prefix: versionPrefix, reverse: true, limit: 1 });
+    if (!item) return null;
+    const known = cache.get(cacheKey(pk, versionOf(item.sk)));
+    return known && known.hash === item.hash ? known : readHead(item, tenant, sessionId);
+  }
+
+  async function at(tenant: string, sessionId: string, version: number): Promise<Checkpoint | null> {
+    const pk = sessionPk(tenant, sessionId);
+    const known = cache.get(cacheKey(pk, version));
+    if (known) return known;
+    const item = await table.get({ pk, sk: versionSk(version) });
+    return item ? readAndCache(item, tenant, sessionId) : null;
+  }
+
+  async function append(base: Head | null, event: Event, writer: Writer): Promise<Head> {
+    const next = await prepare(base, event, writer.next());
+    const { checkpoint, item } = next;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await putOrReadBack(item, attempt);
+      if (outcome === "retry") continue;
+      if (outcome === "other") {
+        throw new VersionConflict(
+          `version ${checkpoint.version} of session ${checkpoint.sessionId} was written by another`,
+        );
+      }
+      cache.set(cacheKey(item.pk, checkpoint.version), checkpoint, itemBytes(item) * 3);
+      options.onCommit?.(checkpoint, event);
+      return checkpoint;
+    }
+  }
+
+  async function putOrReadBack(item: Item, attempt: number): Promise<"own" | "other" | "retry"> {
+    try {
+      if ((await table.put(item, { absent: true })) === "ok") return "own";
+    } catch (error) {
+      if (!isDisposition(error, "Transient")) throw error;
+      // The answer is lost, which says nothing about the write: look.
+      const found = await tryGet(item, error, attempt);
+      if (!found) {
+        await clock.sleep(20 * 2 ** attempt);
+        return "retry";
+      }
+      return found.writer === item.writer ? "own" : "other";
+    }
+    const found = await table.get({ pk: item.pk, sk: item.sk });
+    return found?.writer === item.writer ? "own" : "other";
+  }
+
+  async function tryGet(item: Item, error: unknown, attempt: number): Promise<Item | null> {
+    if (attempt >= maxPutAttempts) throw error;
+    try {
+      return await table.get({ pk: item.pk, sk: item.sk });
+    } catch (second) {
+      if (!isDisposition(second, "Transient")) throw second;
+      return null;
+    }
+  }
+
+  async function prepare(
+    base: Head | null,
+    event: Event,
+    writer: string,
+  ): Promise<{ checkpoint: Checkpoint; item: Item }> {
+    const version = (base?.version ?? 0) + 1;
+    const at = clock.now();
+    const target = event.type === "rolled.back" && base ? await stateAt(base, event.to) : undefined;
+    const state = apply(base?.state ?? null, event, { version, at }, target);
+    const { tenant, sessionId } = state;
+    const text = canonical(event);
+    const prevHash = base?.hash ?? "";
+    const hash = chainHash(prevHash, version, at, text);
+    const checkpoint: Checkpoint = { tenant, sessionId, version, at, writer, event, state, hash, prevHash };
+    const item: Item = {
+      pk: sessionPk(tenant, sessionId),
+      sk: versionSk(version),
+      format: currentFormat,
+      at,
+      writer,
+      type: event.type,
+      hash,
+      prevHash,
+      state: canonical(stored(state)),
+      ...(await encode("event", text, tenant, blobs)),
+    };
+    const bytes = itemBytes(item);
+    if (bytes > maxItemBytes) {
+      throw new ItemTooLarge(`version ${version} would take ${bytes} bytes; an item holds at most ${maxItemBytes}`);
+    }
+    return { checkpoint, item };
+  }
+
+  async function stateAt(base: Head, version: number): Promise<SessionState> {
+    const found = await at(base.tenant, base.sessionId, version);
+    if (!found) throw new UnreadableRecord(`version ${version} of session ${base.sessionId} is missing`);
+    return found.state;
+  }
+
+  async function events(tenant: string, sessionId: string, after: number, limit?: number): Promise<Checkpoint[]> {
+    const pk = sessionPk(tenant, sessionId);
+    const items = await table.query({
+      pk,
+      prefix: versionPrefix,
+      after: versionSk(after),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    return Promise.all(
+      items.map((item) => cache.get(cacheKey(pk, versionOf(item.sk))) ?? readAndCache(item, tenant, sessionId)),
+    );
+  }
+
+  async function* lineage(tenant: string, sessionId: string, version: number): AsyncIterable<Checkpoint> {
+    let [id, next] = [sessionId, version];
+    let page = new Map<number, Item>();
+    while (next > 0) {
+      const pk = sessionPk(tenant, id);
+      let checkpoint = cache.get(cacheKey(pk, next));
+      if (!checkpoint) {
+        if (!page.has(next)) {
+          const items = await table.query({
+            pk,
+            prefix: versionPrefix,
+            after: versionSk(next + 1),
+            reverse: true,
+            limit: pageSize,
+          });
+          page = new Map(items.map((item) => [versionOf(item.sk), item]));
+        }
+        const item = page.get(next);
+        if (!item) throw new UnreadableRecord(`version ${next} of session ${id} is missing`);
+        checkpoint = await readAndCache(item, tenant, id);
+      }
+      yield checkpoint;
+      const { event } = checkpoint;
+      if (event.type === "session.created" && event.fork && event.parent) {
+        [id, next] = [event.parent.sessionId, event.parent.version];
+        page = new Map();
+      } else next = event.type === "rolled.back" ? event.to : next - 1;
+    }
+  }
+
+  async function readAndCache(item: Item, tenant: string, sessionId: string): Promise<Checkpoint> {
+    const checkpoint = await readCheckpoint(item, tenant, sessionId, blobs);
+    cache.set(cacheKey(item.pk, checkpoint.version), checkpoint, itemBytes(item) * 3);
+    return checkpoint;
+  }
+
+  async function blobRefs(tenant: string, sessionId: string): Promise<string[]> {
+    const items = await table.query({ pk: sessionPk(tenant, sessionId), prefix: versionPrefix });
+    return items.flatMap((item) => blobOf(item, "event") ?? []);
+  }
+
+  return { head, at, append, events, lineage, blobs: blobRefs };
+}
+
+/** The hash of an event in its chain. */
+export function chainHash(prevHash: string, version: number, at: number, eventText: string): string {
+  return sha256(`${prevHash}\n${version}\n${at}\n${eventText}`);
+}
+
+const cacheKey = (pk: string, version: number): string => `${pk}|${version}`;
+
+/** Tenant and session id stand in the key already. */
+function stored(state: SessionState): Omit<SessionState, "tenant" | "sessionId"> {
+  const { tenant: _tenant, sessionId: _sessionId, ...rest } = state;
+  return rest;
+}
+
+function readHead(raw: Item, tenant: string, sessionId: string): Head {
+  const where = `${sessionId}/${raw.sk}`;
+  const item = upcast(raw, where);
+  if (typeof item.state !== "string" || typeof item.hash !== "string" || typeof item.at !== "number") {
+    throw new UnreadableRecord(`${where}: state, hash or time is missing`);
+  }
+  let state: SessionState;
+  try {
+    state = { ...JSON.parse(item.state), tenant, sessionId };
+  } catch (cause) {
+    throw new UnreadableRecord(`${where}.state: not JSON`, { cause });
+  }
+  return {
+    tenant,
+    sessionId,
+    version: versionOf(item.sk),
+    at: item.at,
+    writer: String(item.writer),
+    state,
+    hash: item.hash,
+    prevHash: String(item.prevHash),
+  };
+}
+
+async function readCheckpoint(item: Item, tenant: string, sessionId: string, blobs: Blobs): Promise<Checkpoint> {
+  const head = readHead(item, tenant, sessionId);
+  const where = `${sessionId}/${item.sk}`;
+  const event = (await decode(item, "event", tenant, blobs, where)) as Event;
+  if (chainHash(head.prevHash, head.version, head.at, canonical(event)) !== head.hash) {
+    throw new UnreadableRecord(`${where}.event: its hash does not match`);
+  }
+  return { ...head, event };
+}

@@ -1,0 +1,59 @@
+// The mutable projection of a session for lists and the sweeper. Written per turn, never decides: whoever
+// acts on it reads the log's head first.
+import type { SessionState } from "../core/state.ts";
+import { sessionStatus } from "../core/state.ts";
+import type { Item, Table } from "../ports/table.ts";
+import { currentFormat } from "./formats.ts";
+import { sessionPk, statusSk, unescapePart } from "./keys.ts";
+
+export type SessionRow = { sessionId: string; key: string; status: string; at: number };
+export type DueRow = { tenant: string; sk: string; id: string; due: number };
+
+export interface Statuses {
+  /** Projects `state`; `due`: when the sweeper should look at it (absent: never). */
+  write(state: SessionState, version: number, at: number, due?: number): Promise<void>;
+  /** Sessions of a tenant, most recently active first. */
+  recent(tenant: string, options: { limit: number; cursor?: string }): Promise<{ rows: SessionRow[]; cursor?: string }>;
+  /** What the sweeper should look at, over all tenants: sessions, approvals, task slots. */
+  due(before: number, options?: { limit?: number; cursor?: string }): Promise<{ rows: DueRow[]; cursor?: string }>;
+  remove(tenant: string, sessionId: string): Promise<void>;
+}
+
+export function createStatuses(table: Table): Statuses {
+  return {
+    async write(state, version, at, due) {
+      await table.put({
+        pk: sessionPk(state.tenant, state.sessionId),
+        sk: statusSk,
+        format: currentFormat,
+        sessionId: state.sessionId,
+        key: state.key,
+        status: sessionStatus(state),
+        version,
+        at,
+        list: `${state.tenant}#sessions`,
+        listAt: `${String(at).padStart(15, "0")}#${state.sessionId}`,
+        ...(due === undefined ? {} : { due }),
+      });
+    },
+    async recent(tenant, options) {
+      const page = await table.recent({ list: `${tenant}#sessions`, ...options });
+      return { rows: page.items.map(toRow), ...(page.cursor ? { cursor: page.cursor } : {}) };
+    },
+    async due(before, options = {}) {
+      const page = await table.due({ before, ...options });
+      const rows = page.items.map((item) => {
+        const [tenant = "", rest = ""] = item.pk.split("#", 2);
+        return { tenant, sk: item.sk, id: unescapePart(rest), due: Number(item.due) };
+      });
+      return { rows, ...(page.cursor ? { cursor: page.cursor } : {}) };
+    },
+    async remove(tenant, sessionId) {
+      await table.remove({ pk: sessionPk(tenant, sessionId), sk: statusSk });
+    },
+  };
+}
+
+function toRow(item: Item): SessionRow {
+  return { sessionId: String(item.sessionId), key: String(item.key), status: String(item.status), at: Number(item.at) };
+}
