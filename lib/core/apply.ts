@@ -44,19 +44,18 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
     case "call.finished":
       return callFinished(state, event);
     case "approval.requested":
-      return withCall(state, event.index, (call) => ({
-        ...call,
-        gated: true,
-        status: "asking",
-        approvalId: event.approvalId,
-        approval: "pending",
-      }));
-    case "approval.decided":
-      return withCall(state, event.index, (call) =>
-        call.approvalId === event.approvalId && call.status === "asking"
-          ? { ...call, status: "pending", approval: event.status }
-          : call,
+      return withTurn(
+        withCall(state, event.index, (call) => ({
+          ...call,
+          gated: true,
+          status: "asking",
+          approvalId: event.approvalId,
+          approval: "pending",
+        })),
+        (turn) => ({ ...turn, askedAt: turn.askedAt ?? at.at }),
       );
+    case "approval.decided":
+      return approvalDecided(state, event, at);
     case "approval.mailed":
     case "approval.shown":
     case "notice":
@@ -73,10 +72,17 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
     case "flow.advanced":
       return withTurn(state, (turn) => ({
         ...turn,
-        phase: "think",
+        phase: event.last ? "finish" : "think",
         calls: [],
         continuations: 0,
         flow: { index: event.index + 1, stateVersion: at.version },
+        ...(event.last ? { ending: { reason: "completed", answerVersion: at.version } } : {}),
+      }));
+    case "step.failed":
+      return withTurn(state, (turn) => ({
+        ...turn,
+        phase: "finish",
+        ending: { reason: "error", answerVersion: at.version },
       }));
     case "compaction.done":
       return {
@@ -179,6 +185,8 @@ function turnStarted(state: SessionState, event: EventOf<"turn.started">, at: At
       replyVersion: 0,
       calls: [],
       continuations: 0,
+      waitedMs: 0,
+      ...(event.flow ? { flow: { index: 0, stateVersion: 0 } } : {}),
       ...(event.messages.some((message) => message.deliverTo) ? { deliver: true } : {}),
     },
     marks: { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) },
@@ -194,22 +202,26 @@ function highestSeq(state: SessionState, event: { messages: { seq: number }[] })
 function modelReplied(state: SessionState, event: EventOf<"model.replied">, at: At): SessionState {
   const turn = openTurn(state);
   const total = event.usage.inputTokens + event.usage.cacheReadTokens + event.usage.cacheWriteTokens;
-  const cut = event.stop === "max_tokens" || event.stop === "pause_turn";
+  const cut = event.stop === "max_tokens" || event.stop === "pause_turn" ? event.stop : null;
   const calls = event.calls.map(callState);
   const next: TurnState = {
-    ...without(turn, "retry"),
+    ...without(without(without(turn, "retry"), "repetition"), "cut"),
     round: event.round,
     roundsInSegment: turn.roundsInSegment + 1,
     replyVersion: at.version,
     calls,
-    continuations: cut ? turn.continuations + 1 : 0,
+    continuations: cut ? (turn.cut === event.stop ? turn.continuations : 0) + 1 : 0,
     phase: calls.some((call) => call.status !== "finished") ? "act" : "think",
+    ...(event.repetition ? { repetition: event.repetition } : {}),
+    ...(cut ? { cut } : {}),
   };
+  const complete = event.stop === "end_turn" || event.stop === "stop_sequence";
+  const goesOn = cut !== null || calls.length > 0 || (turn.flow !== undefined && complete);
   return {
     ...addUsage(state, event),
     context: total > 0 ? { tokens: total + event.usage.outputTokens, version: at.version } : state.context,
     recoveries: 0,
-    turn: turn.flow || calls.length > 0 || cut ? next : { ...next, phase: "finish", ending: ending(event, at) },
+    turn: goesOn ? next : { ...next, phase: "finish", ending: ending(event, at) },
   };
 }
 
@@ -237,9 +249,9 @@ function callState(call: {
     tool: call.tool,
     effect: call.effect,
     gated: call.gated,
-    status: "pending",
+    // A refused call never runs: its error result stands in the reply's event.
+    status: call.refused === undefined ? "pending" : "finished",
     attempts: 0,
-    ...(call.refused === undefined ? {} : { refused: call.refused }),
   };
 }
 
@@ -249,6 +261,18 @@ function modelFailed(state: SessionState, event: EventOf<"model.failed">, at: At
       ? { ...without(turn, "retry"), phase: "finish", ending: { reason: "error", answerVersion: at.version } }
       : { ...turn, retry: { at: event.retryAt, attempt: event.attempt, errorName: event.error.name } },
   );
+}
+
+function approvalDecided(state: SessionState, event: EventOf<"approval.decided">, at: At): SessionState {
+  const after = withCall(state, event.index, (call) =>
+    call.approvalId === event.approvalId && call.status === "asking"
+      ? { ...call, status: "pending", approval: event.status }
+      : call,
+  );
+  return withTurn(after, (turn) => {
+    if (turn.askedAt === undefined || turn.calls.some((call) => call.status === "asking")) return turn;
+    return { ...without(turn, "askedAt"), waitedMs: turn.waitedMs + Math.max(0, at.at - turn.askedAt) };
+  });
 }
 
 function callFinished(state: SessionState, event: EventOf<"call.finished">): SessionState {

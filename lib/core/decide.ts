@@ -1,7 +1,9 @@
 // decideNext(state, now): what must happen next to a session. It knows no AWS, no clock, no randomness;
 // the driver only dispatches what stands here.
-import { type Limits, maxWaitSeconds, roundsPerSegment } from "./limits.ts";
-import type { SessionState } from "./state.ts";
+
+import type { EndReason } from "./event.ts";
+import { type Limits, maxPauses, maxTruncations, maxWaitSeconds, roundsPerSegment } from "./limits.ts";
+import type { SessionState, TurnState } from "./state.ts";
 
 /** The next state of the machine. `at` is epoch milliseconds. */
 export type Decision =
@@ -15,7 +17,7 @@ export type Decision =
   | { next: "done"; dueAt?: number };
 
 export type DecideOptions = {
-  limits: Pick<Limits, "roundsPerTurn">;
+  limits: Pick<Limits, "roundsPerTurn" | "turnMinutes" | "sameCall">;
   /** Rounds after which the turn goes on in a new execution. @default 200 */
   roundsPerSegment?: number;
   /** True when the context builder says that the next call must be preceded by a compaction. */
@@ -34,10 +36,25 @@ export function decideNext(state: SessionState, now: number, options: DecideOpti
     const seconds = Math.ceil((turn.retry.at - now) / 1000);
     return seconds > maxWaitSeconds ? { next: "done", dueAt: turn.retry.at } : { next: "wait", seconds };
   }
-  if (turn.round >= options.limits.roundsPerTurn && !turn.flow) return { next: "finish" };
+  if (limitReached(turn, now, options.limits)) return { next: "finish" };
   if (turn.roundsInSegment >= (options.roundsPerSegment ?? roundsPerSegment)) {
     return { next: "yield", segment: turn.segment + 1 };
   }
   if (turn.compact || options.compactionDue) return { next: "compact" };
   return { next: "think" };
+}
+
+/** Why a turn that is to finish ends. */
+export function endReason(turn: TurnState, now: number, limits: DecideOptions["limits"]): EndReason {
+  if (turn.stop) return "stopped";
+  return turn.ending?.reason ?? limitReached(turn, now, limits) ?? "incomplete";
+}
+
+function limitReached(turn: TurnState, now: number, limits: DecideOptions["limits"]): EndReason | null {
+  if ((turn.repetition?.count ?? 0) >= limits.sameCall * 2) return "loop";
+  if (turn.continuations >= (turn.cut === "pause_turn" ? maxPauses : maxTruncations)) {
+    return turn.cut === "pause_turn" ? "incomplete" : "truncated";
+  }
+  if (!turn.flow && turn.round >= limits.roundsPerTurn) return "rounds";
+  return now - turn.startedAt - turn.waitedMs > limits.turnMinutes * 60_000 ? "turn_minutes" : null;
 }

@@ -90,7 +90,13 @@ export type Event =
       fork?: boolean;
       handoff?: HandoffRecord;
     }
-  | { type: "turn.started"; turn: number; owner: string; messages: InboxMessage[] }
+  | {
+      type: "turn.started";
+      turn: number;
+      owner: string;
+      messages: InboxMessage[] /** True: a fixed flow takes the turn. */;
+      flow?: boolean;
+    }
   | { type: "turn.continued"; segment: number; owner: string }
   | { type: "turn.steered"; messages: InboxMessage[] }
   | {
@@ -104,6 +110,8 @@ export type Event =
       /** Money in millionths of a US dollar; 0 when the model has no price. */
       usdMicros: number;
       calls: PlannedCall[];
+      /** The same tool with the same canonical input, how often in a row. */
+      repetition?: { hash: string; count: number };
       requestId?: string;
       /** What the validator mended in the request for this reply; originals stay in the log. */
       repairs?: string[];
@@ -173,7 +181,12 @@ export type Event =
       content: AssistantContent[];
       calls: PlannedCall[];
     }
-  | { type: "flow.advanced"; index: number; name: string; state: Json; skipped?: boolean }
+  | { type: "flow.advanced"; index: number; name: string; state: Json; skipped?: boolean; last?: boolean }
+  | {
+      type: "step.failed" /** A step of a flow that cannot succeed: the turn ends with it. */;
+      name: string;
+      error: ErrorRecord;
+    }
   | {
       type: "compaction.done";
       from: number;

@@ -12,12 +12,9 @@ export type CallState = {
   status: "pending" | "asking" | "started" | "finished";
   /** Epoch milliseconds; only while `started`. 0: void, the one who held it is known to be dead. */
   leaseUntil?: number;
-  /** Writer of the intent; only while `started`. */
-  holder?: string;
   attempts: number;
   approvalId?: string;
   approval?: "pending" | "approved" | "rejected" | "expired" | "cancelled";
-  refused?: string;
 };
 
 /** Waiting for the model after a transient refusal. */
@@ -44,9 +41,13 @@ export type TurnState = {
   repetition?: { hash: string; count: number };
   /** Replies in a row that were cut or paused, to bound them. */
   continuations: number;
+  cut?: "max_tokens" | "pause_turn";
   /** Next step of a flow, and the version where its state stands. */
   flow?: { index: number; stateVersion: number };
   deliver?: boolean;
+  /** Since when people are asked (epoch ms), and how long they were in all (ms): not the agent's time. */
+  askedAt?: number;
+  waitedMs: number;
 };
 
 export type SessionState = {

@@ -1,0 +1,61 @@
+// fail: a step ended with an error. What happens next depends on the kind of the error, read from its
+// literal name: a passing fault leaves the turn open for recovery, a final one ends it with its reason.
+import { dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
+import type { Event } from "../core/event.ts";
+import type { Deps } from "./deps.ts";
+import type { StepInput, StepOutput } from "./io.ts";
+import { decide, doneOutput, startRun } from "./run.ts";
+import { startTurn } from "./start-turn.ts";
+
+/** A passing fault is looked at again this much later, by the sweeper. */
+const retryLaterMs = 30_000;
+
+/** After these the log itself is in doubt: the session is suspended, readable, and nothing is written over. */
+const suspending = ["UnreadableRecord", "UnknownFormat"];
+
+export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
+  const run = startRun(deps, input, "fail");
+  const name = input.error ?? "Unknown";
+  const head = await run.head();
+  const { turn } = head.state;
+  if (turn?.owner !== input.execution) return doneOutput(input);
+  const disposition = dispositionOf(name);
+  if (disposition === "Transient" || disposition === "Conflict") {
+    const marked = await run.commitOwned(
+      (): Event => ({ type: "session.resume_marked", cause: "execution_failed" }),
+      head,
+    );
+    const now = deps.clock.now();
+    await deps.store.statuses.write(marked.state, marked.version, now, now + retryLaterMs);
+    return doneOutput(input);
+  }
+  const error = recordOf(name);
+  deps.log.error("turn failed", { tenant: input.tenant, sessionId: input.sessionId, turn: turn.turn, error: name });
+  let ended = await run.commitOwned(
+    (current): Event => ({
+      type: "turn.failed",
+      turn: current.state.turn.turn,
+      endReason: "error",
+      error,
+      answer: `The turn failed: ${error.message}. Its steps are kept; write again to go on from there.`,
+    }),
+    head,
+  );
+  if (suspending.includes(name)) {
+    ended = await run.commit((): Event => ({ type: "session.suspended", cause: `${name}: ${error.message}` }), ended);
+  }
+  // Without its agent the session cannot go on; what waits in the inbox stays there.
+  if (!deps.agents.has(ended.state.agent)) return doneOutput(input);
+  const next = await startTurn(run, ended);
+  const mine = next.state.turn?.owner === input.execution;
+  return run.output(next, mine ? decide(deps, next) : { next: "done" });
+}
+
+/** Only the name crosses the state machine, so that no content does; the rest is looked up. */
+function recordOf(name: string): ErrorRecord {
+  const known = errorTable.get(name);
+  if (known) return { name, code: known.code, message: `${name} (${known.code})` };
+  if (name === "States.Timeout")
+    return { name, code: "step.timed_out", message: "a step needed longer than its time-out, twice" };
+  return { name, code: "unexpected", message: `unexpected error ${name}` };
+}

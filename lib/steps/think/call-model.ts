@@ -1,0 +1,85 @@
+// One model call and the one event that comes of it: a stored reply, or a stored refusal with the time of
+// the next try. Shared by the model loop and by prompts of a flow.
+import type { CallBlock } from "../../core/content.ts";
+import { type BatonError, isDisposition, toErrorRecord } from "../../core/errors.ts";
+import type { Event, PlannedCall } from "../../core/event.ts";
+import { maxModelAttempts } from "../../core/limits.ts";
+import { costMicros } from "../../core/prices.ts";
+import { repairMessages } from "../../core/repair.ts";
+import type { ModelReply, ModelRequest } from "../../ports/model.ts";
+import type { Head } from "../../store/log.ts";
+import type { OpenState, Run } from "../run.ts";
+
+export type ModelCall = {
+  request: ModelRequest;
+  /** What is to be done about the calls of the reply. */
+  plan: (
+    calls: CallBlock[],
+    reply: ModelReply,
+  ) => Promise<{ calls: PlannedCall[]; repetition?: { hash: string; count: number } }>;
+};
+
+export async function callModel(run: Run, head: Head & { state: OpenState }, call: ModelCall): Promise<Head> {
+  const { deps } = run;
+  const { tenant, sessionId } = head;
+  const { messages, repairs } = repairMessages(call.request.messages, { model: call.request.model });
+  const request = { ...call.request, messages };
+  let event: Event;
+  try {
+    const reply = await deps.model.reply(request, {
+      signal: deps.stopping,
+      onText: (text) => deps.live.publish(tenant, sessionId, { kind: "text", text }),
+    });
+    event = await replied(head, reply, repairs, call);
+  } catch (error) {
+    event = failed(run, head, error);
+  }
+  return run.commitOwned(({ state: { turn } }) => {
+    const stale = turn.turn !== head.state.turn.turn || turn.replyVersion !== head.state.turn.replyVersion;
+    return stale ? null : event;
+  }, head);
+}
+
+async function replied(
+  head: Head & { state: OpenState },
+  reply: ModelReply,
+  repairs: string[],
+  call: ModelCall,
+): Promise<Event> {
+  const calls = reply.content.filter((block) => block.type === "call");
+  const plan = await call.plan(calls, reply);
+  return {
+    type: "model.replied",
+    round: head.state.turn.round + 1,
+    model: reply.model,
+    content: reply.content,
+    stop: reply.stop,
+    usage: reply.usage,
+    usdMicros: costMicros(reply.model, reply.usage),
+    ...plan,
+    ...(reply.rawStop === undefined ? {} : { rawStop: reply.rawStop }),
+    ...(reply.requestId === undefined ? {} : { requestId: reply.requestId }),
+    ...(repairs.length > 0 ? { repairs } : {}),
+  };
+}
+
+/** A passing refusal is stored with the time of the next try; after too many, or for a final one, without. */
+function failed(run: Run, head: Head & { state: OpenState }, error: unknown): Event {
+  const { deps } = run;
+  if (deps.stopping.aborted) throw error;
+  if (!isDisposition(error, "Transient") && !isDisposition(error, "Terminal")) throw error;
+  const attempt = (head.state.turn.retry?.attempt ?? 0) + 1;
+  const { retryAfterMs } = error as BatonError;
+  const delay = retryAfterMs ?? Math.min(60_000, 1000 * 2 ** (attempt - 1));
+  const again = isDisposition(error, "Transient") && attempt < maxModelAttempts;
+  const partial = (error as { partial?: unknown }).partial;
+  deps.log.warn("model call failed", { sessionId: head.sessionId, attempt, error: (error as Error).name, again });
+  return {
+    type: "model.failed",
+    round: head.state.turn.round + 1,
+    error: toErrorRecord(error),
+    attempt,
+    ...(again ? { retryAt: deps.clock.now() + delay } : {}),
+    ...(typeof partial === "string" && partial !== "" ? { partial } : {}),
+  };
+}

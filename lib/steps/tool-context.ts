@@ -1,0 +1,29 @@
+// The frozen `ctx` that a tool's code gets.
+import type { ToolContext } from "../core/define-tool.ts";
+import { idempotencyKey } from "../core/ids.ts";
+import type { SessionState } from "../core/state.ts";
+import type { Deps } from "./deps.ts";
+
+export type CallPlace = { turn: number; round: number; index: number; tool: string };
+
+export function toolContext(deps: Deps, state: SessionState, place: CallPlace, signal: AbortSignal): ToolContext {
+  const { tenant, sessionId, user, key } = state;
+  return Object.freeze({
+    tenant,
+    user,
+    key,
+    sessionId,
+    turn: place.turn,
+    round: place.round,
+    idempotencyKey: idempotencyKey({ tenant, sessionId, turn: place.turn, round: place.round, index: place.index }),
+    signal,
+    log: (message: string, fields: Record<string, string | number | boolean> = {}) =>
+      deps.log.info(message, { ...fields, tenant, sessionId, tool: place.tool }),
+    progress: (message: string) =>
+      deps.live.publish(tenant, sessionId, {
+        kind: "progress",
+        tool: place.tool,
+        message: String(message).slice(0, 500),
+      }),
+  });
+}
