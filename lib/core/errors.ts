@@ -70,11 +70,15 @@ export const Fenced = leaf("Fenced", "Conflict", "session.fenced", 409);
 // Terminal: trying again changes nothing; the turn ends with this reason.
 export const UnreadableRecord = leaf("UnreadableRecord", "Terminal", "store.unreadable_record", 500);
 export const UnknownFormat = leaf("UnknownFormat", "Terminal", "store.unknown_format", 500);
+/** The database refused for a reason that trying again does not change: no such table or index, no permission. */
+export const StoreRejected = leaf("StoreRejected", "Terminal", "store.rejected", 500);
 export const ItemTooLarge = leaf("ItemTooLarge", "Terminal", "store.item_too_large", 413);
 export const ModelRejected = leaf("ModelRejected", "Terminal", "model.rejected", 500);
 export const ModelAuthFailed = leaf("ModelAuthFailed", "Terminal", "model.auth_failed", 500);
 export const AgentChanged = leaf("AgentChanged", "Terminal", "agent.changed", 500);
 export const ContextTooLarge = leaf("ContextTooLarge", "Terminal", "context.too_large", 413);
+/** The mail server will not take this mail from us, now or later. */
+export const MailRefused = leaf("MailRefused", "Terminal", "mail.refused", 500);
 export const StepTimedOut = leaf("StepTimedOut", "Terminal", "step.timed_out", 500);
 
 // Misuse: what the caller sent cannot be done; nothing was changed.
