@@ -21,7 +21,8 @@ export type TaskState = {
   Type: "Task";
   Comment?: string;
   Resource: string;
-  Parameters: Template;
+  /** @default the state's whole input */
+  Parameters?: Template;
   TimeoutSeconds: number;
   ResultPath?: null;
   Retry?: Retrier[];

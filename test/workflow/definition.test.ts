@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { errorTable } from "../../lib/core/errors.ts";
 import { leaseMarginMs } from "../../lib/core/limits.ts";
 import { type StepInput, type StepOutput, stepNames } from "../../lib/steps/io.ts";
-import type { Retrier, State, TaskState } from "../../lib/workflow/asl.ts";
+import type { Retrier, State, TaskState, Template } from "../../lib/workflow/asl.ts";
 import { arnPlaceholders, stateMachineDefinition, substitutionOf } from "../../lib/workflow/definition.ts";
 import { lambdaServiceErrors } from "../../lib/workflow/retries.ts";
 import { stepTable } from "../../lib/workflow/step-table.ts";
@@ -100,9 +100,12 @@ describe("the state machine", () => {
       "$$.Execution.Name $$.Map.Item.Value $$.Task.Token $$.StateMachine.Id",
     ];
     const known = new Set([...sources.join(" ").split(" "), "States.MathAdd($.segment, 1)"]);
-    const templates = [...states].flatMap(([name, state]) =>
-      state.Type === "Task" ? [[name, state.Parameters]] : state.Type === "Map" ? [[name, state.ItemSelector]] : [],
-    );
+    // Act alone has no template: its input is the item that Calls selects.
+    const templates = [...states].flatMap(([name, state]): [string, Template | undefined][] => {
+      if (state.Type === "Task" && name !== "Act") return [[name, state.Parameters]];
+      return state.Type === "Map" ? [[name, state.ItemSelector]] : [];
+    });
+    expect(templates.filter(([, template]) => template === undefined)).toEqual([]);
     for (const [name, template] of templates) {
       for (const [field, value] of leaves(template)) {
         if (field.endsWith(".$")) expect(known, `${name}.${field}`).toContain(value);
