@@ -303,7 +303,8 @@ function finished(call: CallState): CallState {
 }
 
 function resumed(state: SessionState, event: EventOf<"session.resumed">): SessionState {
-  const after = { ...without(state, "resumePending"), recoveries: state.recoveries + 1 };
+  const fault = event.cause !== "due" && event.cause !== "decision" && event.cause !== "requested";
+  const after = { ...without(state, "resumePending"), recoveries: state.recoveries + (fault ? 1 : 0) };
   if (!after.turn) return { ...after, lifecycle: { kind: "open" } };
   const calls = event.voidLeases
     ? after.turn.calls.map((call) => (call.status === "started" ? { ...call, leaseUntil: 0 } : call))

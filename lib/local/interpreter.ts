@@ -108,6 +108,7 @@ export function createInterpreter(options: InterpreterOptions): Interpreter {
     async release(taskToken, output) {
       return callbacks.release(taskToken, output) ? "released" : "gone";
     },
+    isRunning: async (name) => live.has(name),
     running: () => [...live.keys()],
     idle: () => (live.size === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve))),
     async stop() {

@@ -15,6 +15,8 @@ export interface Orchestrator {
    * May be called twice with the same name. Throws OrchestratorUnavailable.
    */
   start(name: string, input: ExecutionInput): Promise<"started" | "exists">;
+  /** Is an execution of this name running now? Used to tell ownerless turns; never to decide a write. */
+  isRunning(name: string): Promise<boolean>;
   /**
    * Releases a callback task. "gone": the token is used, timed out or its execution is over; the caller's own
    * record says what that means. May be called twice.

@@ -1,0 +1,78 @@
+// What the sweeper (and the boot of the embedded runtime) does for one session: a turn without an execution
+// gets one, a message without a turn gets a turn. Repeating it is harmless.
+import type { ResumeCause } from "../core/event.ts";
+import { agentOf, type Deps } from "../steps/deps.ts";
+import { nameExecution } from "../steps/run.ts";
+import type { Head } from "../store/log.ts";
+import { startNext } from "./accept.ts";
+
+export type Swept = "alive" | "resumed" | "started" | "waiting" | "idle" | "gone";
+
+/**
+ * `cause`: why an ownerless open turn is taken over, when its own mark does not say it. `slot` sets one sweep's executions
+ * apart from another's.
+ */
+export async function sweepSession(
+  deps: Deps,
+  at: { tenant: string; sessionId: string },
+  options: { cause: ResumeCause; slot: string },
+): Promise<Swept> {
+  const { tenant, sessionId } = at;
+  const head = await deps.store.log.head(tenant, sessionId);
+  if (!head) {
+    await deps.store.statuses.remove(tenant, sessionId);
+    return "gone";
+  }
+  if (head.state.turn) return sweepTurn(deps, head, head.state.turn, options);
+  const waiting = await deps.store.inbox.list(tenant, sessionId, 1);
+  if (waiting.length > 0 && head.state.lifecycle.kind === "open") {
+    await startNext(deps, head, `w${head.version}-${options.slot}`);
+    return "started";
+  }
+  await deps.store.statuses.write(head.state, head.version, head.at);
+  return "idle";
+}
+
+async function sweepTurn(
+  deps: Deps,
+  head: Head,
+  turn: NonNullable<Head["state"]["turn"]>,
+  options: { cause: ResumeCause; slot: string },
+): Promise<Swept> {
+  const { tenant, sessionId } = head;
+  const now = deps.clock.now();
+  const lookAgain = (due: number) => deps.store.statuses.write(head.state, head.version, now, due);
+  const { stuckAfterMs } = agentOf(deps, head.state.agent).session;
+  if (await deps.orchestrator.isRunning(turn.owner)) {
+    await lookAgain(now + stuckAfterMs);
+    return "alive";
+  }
+  if (turn.retry && turn.retry.at > now) {
+    await lookAgain(turn.retry.at);
+    return "waiting";
+  }
+  const cause = turn.retry ? "due" : (head.state.resumePending?.cause ?? options.cause);
+  await lookAgain(now + stuckAfterMs);
+  const name = nameExecution({ tenant, sessionId, turn: turn.turn, segment: turn.segment, salt: `r${head.version}-${options.slot}` });
+  await deps.orchestrator.start(name, { tenant, sessionId, turn: turn.turn, segment: turn.segment, cause });
+  return "resumed";
+}
+
+/** Looks after everything that is due until `before`; answers how many of each. One bad session does not stop the others. */
+export async function sweepDue(deps: Deps, options: { before: number; cause: ResumeCause; slot: string }): Promise<Partial<Record<Swept | "failed", number>>> {
+  const counts: Partial<Record<Swept | "failed", number>> = {};
+  let cursor: string | undefined;
+  do {
+    const page = await deps.store.statuses.due(options.before, { limit: 100, ...(cursor ? { cursor } : {}) });
+    for (const row of page.rows) {
+      if (row.sk !== "STATUS") continue;
+      const outcome = await sweepSession(deps, { tenant: row.tenant, sessionId: row.id }, options).catch((error: unknown) => {
+        deps.log.error("sweep of a session failed", { sessionId: row.id, error: error instanceof Error ? error.name : "Error" });
+        return "failed" as const;
+      });
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+    cursor = page.cursor;
+  } while (cursor);
+  return counts;
+}
