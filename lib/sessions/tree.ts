@@ -1,0 +1,20 @@
+// The tree of a session, read page by page from its log.
+import type { Deps } from "../steps/deps.ts";
+import { createTreeBuilder } from "./build-tree.ts";
+import { sessionHead } from "./session-head.ts";
+import type { Tree } from "./tree-shape.ts";
+
+const pageSize = 200;
+
+/** Throws `NotFound` for an unknown id and for one of another tenant. */
+export async function sessionTree(deps: Pick<Deps, "store">, tenant: string, sessionId: string): Promise<Tree> {
+  const head = await sessionHead(deps, tenant, sessionId);
+  const builder = createTreeBuilder();
+  for (let after = 0; after < head.version; ) {
+    const page = await deps.store.log.events(tenant, sessionId, after, Math.min(pageSize, head.version - after));
+    for (const checkpoint of page) builder.add(checkpoint);
+    if (page.length === 0) break;
+    after += page.length;
+  }
+  return builder.build();
+}
