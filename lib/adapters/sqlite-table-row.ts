@@ -1,0 +1,47 @@
+// An item as a row: what is searched by stands in columns, the rest in one JSON text, so that the file can be
+// looked into with any SQLite tool. Bytes are the only objects in it: {"bytes": "<base64>"}.
+import { UnreadableRecord } from "../core/errors.ts";
+import type { Item } from "../ports/table.ts";
+
+export type Row = {
+  pk: string;
+  sk: string;
+  ttl: number | null;
+  due: number | null;
+  list: string | null;
+  list_at: string | null;
+  body: string;
+};
+
+type Values = [string, string, number | null, number | null, string | null, string | null, string];
+
+/** The values of the columns, in the order of `Row`. */
+export function toRow({ pk, sk, ttl, due, list, listAt, ...rest }: Item): Values {
+  const body = JSON.stringify(rest, (_name, value: unknown) =>
+    value instanceof Uint8Array
+      ? { bytes: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") }
+      : value,
+  );
+  return [pk, sk, ttl ?? null, due ?? null, list ?? null, listAt ?? null, body];
+}
+
+/** Throws UnreadableRecord naming the key. */
+export function fromRow(row: Row): Item {
+  const item: Item = { pk: row.pk, sk: row.sk };
+  if (row.ttl !== null) item.ttl = row.ttl;
+  if (row.due !== null) item.due = row.due;
+  if (row.list !== null) item.list = row.list;
+  if (row.list_at !== null) item.listAt = row.list_at;
+  for (const [name, value] of Object.entries(parse(row))) {
+    item[name] = typeof value === "object" ? new Uint8Array(Buffer.from(value.bytes, "base64")) : value;
+  }
+  return item;
+}
+
+function parse(row: Row): Record<string, string | number | boolean | { bytes: string }> {
+  try {
+    return JSON.parse(row.body);
+  } catch (cause) {
+    throw new UnreadableRecord(`${row.pk}/${row.sk}: the stored attributes are not JSON`, { cause });
+  }
+}
