@@ -1,7 +1,7 @@
 // The same investigation as a fixed procedure: the same tools in a given order, and one reasoning step whose
 // text the officer sees as the model's opinion, apart from the facts.
 import { defineFlow, InvalidInput, step } from "baton";
-import { z } from "zod";
+import * as z from "zod";
 import { type Receipt, submitReport } from "./submit-report.ts";
 import { assessRisk, draftNarrative, fetchTransactions, screenSanctions } from "./tools.ts";
 

@@ -1,7 +1,7 @@
 // Customers and their transactions, read once from the data files and checked. Imported as JSON modules, so
 // that the same code runs from source and bundled into a Lambda.
 import { InvalidInput } from "baton";
-import { z } from "zod";
+import * as z from "zod";
 import customerData from "./data/customers.json" with { type: "json" };
 import transactionData from "./data/transactions.json" with { type: "json" };
 

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { z } from "zod";
+import * as z from "zod";
 
 const reportSchema = z.strictObject({
   caseId: z.string().min(1),

@@ -1,6 +1,6 @@
 // Screens the names a customer deals with against the sanctions list. A hit is a question for a person, not a
 // verdict: it says which listed spelling matched, how well, and why.
-import { z } from "zod";
+import * as z from "zod";
 import listData from "./data/sanctions.json" with { type: "json" };
 import { type Transaction, totalCents } from "./ledger.ts";
 import { matchNames, type PreparedName, prepareName } from "./match-name.ts";

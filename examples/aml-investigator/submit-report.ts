@@ -1,7 +1,7 @@
 // submit_report: the one thing here that cannot be taken back, so it is `once`, a compliance officer has to
 // approve it, and after a crash the registry itself is asked whether it happened.
 import { type ApprovalRule, defineTool, type ToolContext, type Verdict } from "baton";
-import { z } from "zod";
+import * as z from "zod";
 import { traced } from "./trace.ts";
 
 /** Who has to agree before a report is filed. AML_APPROVAL=off switches it off, for crash tests only. */

@@ -8,7 +8,7 @@ import agent from "./agent.ts";
 import flow from "./flow.ts";
 import { startRegistry } from "./registry.ts";
 import { reportApproval, submitReport } from "./submit-report.ts";
-import type { TraceLine } from "./trace.ts";
+import { type TraceLine, traced } from "./trace.ts";
 
 let folder: string;
 let registry: Awaited<ReturnType<typeof startRegistry>>;
@@ -125,6 +125,18 @@ describe("traced", () => {
     const stopped = AbortSignal.abort();
     await expect(call("assess_risk", { customerId: "C-1001" }, context("k", stopped))).rejects.toThrow(/abort/i);
     expect(lines(path).map(({ phase }) => phase)).toEqual(["start"]);
+  });
+});
+
+describe("traced, after the effect", () => {
+  it("keeps the result when the call is aborted while it waits", async () => {
+    vi.stubEnv("AML_STEP_DELAY_MS", "2");
+    const stop = new AbortController();
+    const run = traced("x", () => {
+      stop.abort();
+      return "filed";
+    });
+    expect(await run({}, context("k", stop.signal))).toBe("filed");
   });
 });
 

@@ -1,7 +1,7 @@
 // The investigation's tools. Each answers a JSON object that carries what the next call needs (customerId,
 // caseId, amountCents), so that a model never has to work numbers out. `submit_report` has its own file.
 import { defineTool } from "baton";
-import { z } from "zod";
+import * as z from "zod";
 import { transactionsOf } from "./ledger.ts";
 import { factsOf, narrativeOf } from "./narrative.ts";
 import { counterpartiesOf, listSize, listVersion } from "./screening.ts";

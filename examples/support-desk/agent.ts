@@ -1,6 +1,6 @@
 // The second example, small on purpose: one tool of each effect, and an approval that depends on the amount.
 import { defineAgent, defineTool } from "baton";
-import { z } from "zod";
+import * as z from "zod";
 import { desk, type Refund } from "./desk.ts";
 
 /** Refunds above this need a person. */
