@@ -30,27 +30,27 @@ async function planCall(call: CallBlock, index: number, options: PlanOptions): P
   } catch (error) {
     // An approval function that fails must not open the gate.
     const message = error instanceof Error ? error.message : String(error);
-    return { ...planned, gated: false, refused: `Not run: the approval policy of this tool failed (${message}).` };
+    return { ...planned, gated: false, refused: `the approval policy of this tool failed (${message})` };
   }
 }
 
 /** Why the call must not run; null when it may. */
 function refusal(call: CallBlock, tool: Tool | undefined, options: PlanOptions): string | null {
   if (options.stop === "max_tokens") {
-    return "Not run: the reply was cut off by the output limit. Ask again with fewer or shorter arguments.";
+    return "the reply was cut off by the output limit; ask again with fewer or shorter arguments";
   }
-  if (call.invalid) return `Not run: ${call.invalid}. Send the arguments as one JSON object.`;
+  if (call.invalid) return `${call.invalid}; send the arguments as one JSON object`;
   if (!tool) {
     const names = options.tools.map((candidate) => candidate.name).join(", ");
-    return `Not run: there is no tool "${call.name}". Available: ${names || "none"}.`;
+    return `there is no tool "${call.name}"; available: ${names || "none"}`;
   }
   const parsed = tool.input.safeParse(call.input);
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
-    return `Not run: the arguments do not fit. ${issues.join("; ")}.`;
+    return `the arguments do not fit: ${issues.join("; ")}`;
   }
   if (options.repeated >= options.sameCall) {
-    return `Not run: "${call.name}" was called ${options.repeated} times in a row with the same arguments. Use the results you have, change the arguments, or answer.`;
+    return `"${call.name}" was called ${options.repeated} times in a row with the same arguments; use the results you have, change the arguments, or answer`;
   }
   return null;
 }

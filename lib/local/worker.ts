@@ -1,0 +1,91 @@
+// The worker process of the embedded runtime: API, state machine, store, sweeper. It may die at any instant;
+// the next one goes on from the log. Started by the supervisor, told and asked over IPC.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { serve } from "@hono/node-server";
+import { createJsonLog } from "../adapters/json-log.ts";
+import { createApi } from "../api/app.ts";
+import { createJwtAuthenticator } from "../api/dev-token.ts";
+import { BatonError } from "../core/errors.ts";
+import { sweepDue } from "../sessions/sweep.ts";
+import { buildRuntime, openStorage } from "./build-runtime.ts";
+import { loadAgents } from "./load-agents.ts";
+import { openModel } from "./open-model.ts";
+import { readSettings } from "./settings.ts";
+
+/** What the worker tells its supervisor. */
+export type WorkerMessage =
+  | { kind: "ready"; port: number; model: string; resumed: number }
+  /** It cannot start, and trying again changes nothing. */
+  | { kind: "unusable"; message: string };
+
+const sweepEveryMs = 5000;
+
+async function main(): Promise<void> {
+  const settings = readSettings(process.env, process.cwd());
+  const log = createJsonLog({ write: (line) => process.stderr.write(line), level: process.env.BATON_LOG === "info" ? "info" : "warn" });
+  const secret = readFileSync(required("BATON_SECRET_FILE"), "utf8").trim();
+  const [agents, model, storage] = await Promise.all([
+    loadAgents(settings.agent, process.cwd()),
+    openModel(settings),
+    openStorage(settings, Date.now),
+  ]);
+  const runtime = buildRuntime({ agents, model: model.model, ...storage, log });
+  const { deps } = runtime;
+  const api = createApi({
+    deps,
+    authenticate: createJwtAuthenticator({ secret }),
+    info: { model: model.name, version: createRequire(import.meta.url)("../../package.json").version },
+  });
+  const server = serve({ fetch: api.fetch, hostname: "127.0.0.1", port: settings.port, overrideGlobalObjects: false });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.once("error", reject);
+    server.once("listening", () => resolve((server.address() as { port: number }).port));
+  });
+  // Whatever has an open turn or a waiting message goes on: no other process can be running it.
+  const counts = await sweepDue(deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot: `boot-${process.pid}` });
+  tell({ kind: "ready", port, model: model.name, resumed: (counts.resumed ?? 0) + (counts.started ?? 0) });
+  const sweeper = setInterval(() => {
+    const slot = `${Date.now()}`;
+    sweepDue(deps, { before: Date.now(), cause: "stuck", slot }).catch((error: unknown) =>
+      log.error("sweep failed", { error: error instanceof Error ? error.name : "Error" }),
+    );
+  }, sweepEveryMs);
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    clearInterval(sweeper);
+    server.close();
+    if ("closeIdleConnections" in server) server.closeIdleConnections();
+    await runtime.stop();
+    await model.close();
+    await storage.table.close();
+    process.exit(0);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  // The supervisor is gone: nobody would restart or stop this process.
+  process.on("disconnect", stop);
+}
+
+function tell(message: WorkerMessage): void {
+  if (process.send) process.send(message);
+  else process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set; start the runtime with: npm start`);
+  return value;
+}
+
+main().catch((error: unknown) => {
+  const known = error instanceof BatonError || (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+  const message = error instanceof Error ? error.message : String(error);
+  if (known) tell({ kind: "unusable", message });
+  else process.stderr.write(`${error instanceof Error ? error.stack : message}\n`);
+  process.exitCode = 1;
+  setImmediate(() => process.exit(1));
+});

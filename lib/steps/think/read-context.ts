@@ -1,0 +1,48 @@
+// Reads as much of the log as the agent's strategy needs for one model call, and builds the context from it.
+import type { BuiltContext, ContextTool } from "../../core/context/build-context.ts";
+import { buildContext, hasOpenWork } from "../../core/context/build-context.ts";
+import { createWindow } from "../../core/context/create-window.ts";
+import type { LoggedEvent } from "../../core/context/logged-event.ts";
+import type { ModelAgent } from "../../core/define-agent.ts";
+import { contextBudget } from "../../core/estimate.ts";
+import type { HandoffRecord } from "../../core/handoff.ts";
+import type { Head } from "../../store/log.ts";
+import type { Deps } from "../deps.ts";
+
+export type ReadContext = BuiltContext & { /** In order: what the context was built from. */ events: readonly LoggedEvent[] };
+
+export async function readContext(deps: Deps, head: Head, agent: ModelAgent, tools: readonly ContextTool[]): Promise<ReadContext> {
+  const { log } = deps.store;
+  const { state, tenant, sessionId, version } = head;
+  const handoff = state.marks.handoff ? await readHandoff(deps, head, state.marks.handoff) : undefined;
+  const openTurnVersion = state.turn?.startedVersion;
+  const window = createWindow({
+    strategy: agent.context,
+    budgetTokens: contextBudget(agent.model),
+    windowTokens: agent.windowTokens,
+    openWork: hasOpenWork(handoff),
+    ...(openTurnVersion === undefined ? {} : { openTurnVersion }),
+  });
+  for await (const checkpoint of log.lineage(tenant, sessionId, version)) {
+    if (window.add(checkpoint.event, checkpoint.version) === "enough") break;
+  }
+  const read = window.result();
+  const turnStart = read.turnStartVersion === undefined ? null : await log.at(tenant, sessionId, read.turnStartVersion);
+  const context = buildContext({
+    agent,
+    state,
+    tools,
+    events: read.events,
+    strategy: read.strategy,
+    ...(read.summary ? { summary: read.summary } : {}),
+    ...(turnStart ? { turnStart } : {}),
+    ...(handoff ? { handoff } : {}),
+  });
+  return { ...context, events: read.events };
+}
+
+async function readHandoff(deps: Deps, head: Head, version: number): Promise<HandoffRecord | undefined> {
+  const found = await deps.store.log.at(head.tenant, head.sessionId, version);
+  if (found?.event.type === "handoff.updated") return found.event.record;
+  return found?.event.type === "session.created" ? found.event.handoff : undefined;
+}
