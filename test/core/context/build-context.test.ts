@@ -363,13 +363,13 @@ describe("buildContext", () => {
   });
 
   it("tells the model of side effects that a rollback left behind", () => {
-    const rolled = {
+    const rolled: Event = {
       type: "rolled.back",
       to: 2,
       by: "u",
       endReason: "rolled_back",
       sideEffects: ["mailed bob"],
-    } as const;
+    };
     const { messages } = build(h.log(h.created(), h.user(1, "hi"), rolled, h.user(2, "again")), { openTurnVersion: 4 });
     expect(seen(messages)).toContain("| mailed bob");
     expect(h.faults(messages)).toEqual([]);
