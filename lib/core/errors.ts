@@ -59,6 +59,8 @@ export const ModelStreamCut = leaf("ModelStreamCut", "Transient", "model.stream_
 export const CallInProgress = leaf("CallInProgress", "Transient", "call.in_progress", 503);
 export const MailUnavailable = leaf("MailUnavailable", "Transient", "mail.unavailable", 503);
 export const OrchestratorUnavailable = leaf("OrchestratorUnavailable", "Transient", "orchestrator.unavailable", 503);
+/** The key set that tokens are checked with cannot be read now. */
+export const AuthUnavailable = leaf("AuthUnavailable", "Transient", "auth.unavailable", 503);
 export const ShuttingDown = leaf("ShuttingDown", "Transient", "runtime.shutting_down", 503);
 
 // Conflict: someone else was first; reload and decide anew.
@@ -88,6 +90,7 @@ export const Unauthenticated = leaf("Unauthenticated", "Misuse", "auth.required"
 export const BudgetExceeded = leaf("BudgetExceeded", "Misuse", "budget.exceeded", 402);
 export const Forbidden = leaf("Forbidden", "Misuse", "auth.forbidden", 403);
 export const NotFound = leaf("NotFound", "Misuse", "not_found", 404);
+export const MethodNotAllowed = leaf("MethodNotAllowed", "Misuse", "method.not_allowed", 405);
 export const SessionBusy = leaf("SessionBusy", "Misuse", "session.busy", 409);
 export const ImpossibleTransition = leaf("ImpossibleTransition", "Misuse", "session.impossible_transition", 409);
 export const ApprovalGone = leaf("ApprovalGone", "Misuse", "approval.gone", 410);
