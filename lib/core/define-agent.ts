@@ -1,5 +1,5 @@
 // defineAgent: a model with tools in a loop, and the rules of its sessions.
-import { z } from "zod";
+import * as z from "zod";
 import { check, type Tool } from "./define-tool.ts";
 import { type Duration, parseDuration } from "./duration.ts";
 import { InvalidDefinition } from "./errors.ts";

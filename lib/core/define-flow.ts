@@ -1,5 +1,5 @@
 // defineFlow: a fixed sequence on the same engine, log and machine. Each committed step never runs again.
-import { z } from "zod";
+import * as z from "zod";
 import type { UserContent } from "./content.ts";
 import {
   agentName,
@@ -25,6 +25,7 @@ export type Reducer<State> = (state: State, ctx: ToolContext) => Promise<State> 
 export type PromptStep<State> = When<State> & {
   prompt: (state: State) => string;
   into: (state: State, text: string) => State;
+  tool?: never;
 };
 
 export type ToolStep<State> = When<State> & {
@@ -32,6 +33,7 @@ export type ToolStep<State> = When<State> & {
   input: (state: State) => unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the author's tool says what it answers
   into: (state: State, output: any) => State;
+  prompt?: never;
 };
 
 export type FlowStep =

@@ -1,6 +1,6 @@
 // defineTool: what an author says about a tool. Everything is checked here, once, so that a wrong option
 // fails when the agent is defined and not in the middle of a turn.
-import { z } from "zod";
+import * as z from "zod";
 import { type Duration, parseDuration } from "./duration.ts";
 import { InvalidDefinition } from "./errors.ts";
 import type { Effect } from "./event.ts";

@@ -81,6 +81,8 @@ export const AgentChanged = leaf("AgentChanged", "Terminal", "agent.changed", 50
 export const ContextTooLarge = leaf("ContextTooLarge", "Terminal", "context.too_large", 413);
 /** The mail server will not take this mail from us, now or later. */
 export const MailRefused = leaf("MailRefused", "Terminal", "mail.refused", 500);
+/** Thrown by a tool that cannot tell whether its effect happened: the call is then in doubt. */
+export const OutcomeUnknown = leaf("OutcomeUnknown", "Terminal", "call.in_doubt", 500);
 export const StepTimedOut = leaf("StepTimedOut", "Terminal", "step.timed_out", 500);
 
 // Misuse: what the caller sent cannot be done; nothing was changed.

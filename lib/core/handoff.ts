@@ -1,6 +1,6 @@
 // The handoff record: what the next shift must know. `sideEffects` and `resources` are written by the
 // runtime from the call journal, never by the model; `constraints` only grow.
-import { z } from "zod";
+import * as z from "zod";
 
 const text = z.string().min(1).max(4000);
 

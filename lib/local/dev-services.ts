@@ -34,8 +34,10 @@ export async function startDevServices(options: { agents: string; data: string; 
 
 async function startService(service: DevService, folder: string, data: string): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, [join(folder, service.module), "--port", "0", "--file", join(data, service.file)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    // The channel tells the service when the supervisor is gone, however it went.
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
+  if (!child.stdout) throw new Error(`service ${service.name} has no output`);
   const lines = createInterface({ input: child.stdout });
   const url = await new Promise<string>((resolve, reject) => {
     lines.once("line", (line) => resolve((JSON.parse(line) as { url: string }).url));

@@ -1,5 +1,5 @@
 // What a compaction leaves behind: the narrative that a model wrote, and records that never went through one.
-import { z } from "zod";
+import * as z from "zod";
 import { UnreadableRecord } from "../errors.ts";
 import { handoffRecord } from "../handoff.ts";
 import type { Json } from "../json.ts";

@@ -2,6 +2,7 @@
 // becomes an outcome.
 import type { CallBlock } from "../../core/content.ts";
 import type { Tool } from "../../core/define-tool.ts";
+import { OutcomeUnknown } from "../../core/errors.ts";
 import type { CallOutcome } from "../../core/event.ts";
 import { type Json, toJson } from "../../core/json.ts";
 import type { Head } from "../../store/log.ts";
@@ -73,7 +74,7 @@ async function failure(
   error: unknown,
 ): Promise<CallOutcome> {
   const record = toolError(tool, error);
-  const late = error instanceof ToolTimedOut;
+  const late = error instanceof ToolTimedOut || error instanceof OutcomeUnknown;
   if (tool.effect === "once" && (late || tool.verify)) {
     const verdict = tool.verify ? await verifyCall(deps, head, tool, block, index) : null;
     if (verdict?.status === "success") return verdict;

@@ -1,6 +1,6 @@
 // One step of a flow: fold the outcome of the step that just ran, skip, reduce, ask the model, or plan a
 // tool call. Every committed step stays committed; a reducer whose result was not stored runs again.
-import { z } from "zod";
+import * as z from "zod";
 import { textOf } from "../../core/content.ts";
 import type { Flow, FlowStep } from "../../core/define-flow.ts";
 import { AgentChanged, BatonError, isDisposition, toErrorRecord } from "../../core/errors.ts";
