@@ -1,6 +1,6 @@
 // submit_report: the one thing here that cannot be taken back, so it is `once`, a compliance officer has to
 // approve it, and after a crash the registry itself is asked whether it happened.
-import { type ApprovalRule, defineTool, type ToolContext, type Verdict } from "baton";
+import { type ApprovalRule, defineTool, OutcomeUnknown, type ToolContext, type Verdict } from "baton";
 import * as z from "zod";
 import { traced } from "./trace.ts";
 
@@ -66,7 +66,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(new URL(path, base), init);
   } catch (cause) {
-    const what = init.method === "POST" ? "; whether the report was filed is unknown" : "";
-    throw new Error(`the registry at ${base} did not answer${what}`, { cause });
+    if (init.method !== "POST") throw new Error(`the registry at ${base} did not answer`, { cause });
+    throw new OutcomeUnknown(`the registry at ${base} did not answer; whether the report was filed is unknown`, { cause });
   }
 }
