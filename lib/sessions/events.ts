@@ -12,14 +12,18 @@ import { type SessionView, viewSession } from "./session-view.ts";
 
 /** `cursor` is the version to give back as `after`; absent at the end. */
 export type Page<T> = { items: T[]; cursor?: string };
-export type PageOptions = { after: number; limit: number };
+export type PageOptions = {
+  after: number;
+  limit: number;
+  /** The page ends early when its data would be larger. @default 3 MB: an answer of a Lambda holds 6 */
+  maxBytes?: number;
+};
 
 export type CheckpointRow = Omit<EventView, "data"> & { writer: string; hash: string; prevHash: string };
 /** `snapshot` is the stored one: times in epoch milliseconds, as the core decides by them. */
 export type CheckpointView = CheckpointRow & { data: EventView["data"]; session: SessionView; snapshot: SessionState };
 
-/** A page ends early when it would be larger: an answer of a Lambda holds 6 MB. */
-const maxPageBytes = 3 * 1024 * 1024;
+const defaultPageBytes = 3 * 1024 * 1024;
 const foldPageSize = 200;
 
 /** Events after a version in order. Throws `NotFound` for an unknown id and for one of another tenant. */
@@ -38,13 +42,13 @@ export async function readViews(
   deps: Pick<Deps, "store">,
   tenant: string,
   sessionId: string,
-  { after, limit }: PageOptions,
+  { after, limit, maxBytes = defaultPageBytes }: PageOptions,
 ): Promise<EventView[]> {
   const views: EventView[] = [];
   let bytes = 0;
   for (const { view } of await numbered(deps, tenant, sessionId, { after, limit })) {
     bytes += JSON.stringify(view.data).length;
-    if (views.length > 0 && bytes > maxPageBytes) break;
+    if (views.length > 0 && bytes > maxBytes) break;
     views.push(view);
   }
   return views;
