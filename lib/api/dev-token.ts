@@ -17,32 +17,31 @@ import { isName } from "./input-schemas.ts";
 
 export type DevTokenOptions = {
   /** At least 32 bytes (HS256, RFC 7518 section 3.2). */
-  secret: Uint8Array;
+  secret: Uint8Array | string;
   tenant: string;
   user: string;
   scopes?: string[];
   /** @default "365d" */
   expiresIn?: string;
-  /** Epoch milliseconds of issue. */
-  now: number;
+  /** Epoch milliseconds of issue. @default the machine's clock */
+  now?: number;
 };
 
 /** An HS256 token with the claims `tenant`, `sub` and `scope`. */
 export function signDevToken(options: DevTokenOptions): Promise<string> {
-  const { tenant, user, scopes } = options;
+  const { tenant, user, scopes, now = Date.now() } = options;
   if (!tenantPattern.test(tenant)) throw new InvalidInput(`tenant ${JSON.stringify(tenant)} is not a plain word`);
-  const issued = new Date(options.now);
   return new SignJWT({ tenant, ...(scopes ? { scope: scopes.join(" ") } : {}) })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
-    .setIssuedAt(issued)
-    .setExpirationTime(new Date(options.now + daysMs(options.expiresIn ?? "365d")))
-    .sign(options.secret);
+    .setIssuedAt(new Date(now))
+    .setExpirationTime(new Date(now + daysMs(options.expiresIn ?? "365d")))
+    .sign(keyOf(options.secret));
 }
 
 export type JwtOptions = {
   /** HS256 with this secret … */
-  secret?: Uint8Array;
+  secret?: Uint8Array | string;
   /** … or public keys: the set itself, or where it is. Exactly one of the two. */
   jwks?: JSONWebKeySet | URL;
   issuer?: string;
@@ -81,7 +80,8 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
 
 type Verify = (token: string, rules: JWTVerifyOptions) => Promise<JWTPayload>;
 
-function verifyWithSecret(secret: Uint8Array): Verify {
+function verifyWithSecret(text: Uint8Array | string): Verify {
+  const secret = keyOf(text);
   return async (token, rules) => (await jwtVerify(token, secret, { ...rules, algorithms: ["HS256"] })).payload;
 }
 
@@ -103,6 +103,12 @@ function isAboutTheToken(error: unknown): boolean {
   return (
     error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout) && error.code !== "ERR_JOSE_GENERIC"
   );
+}
+
+function keyOf(secret: Uint8Array | string): Uint8Array {
+  const key = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
+  if (key.byteLength < 32) throw new InvalidInput("the secret of tokens must have at least 32 bytes");
+  return key;
 }
 
 function daysMs(text: string): number {

@@ -157,7 +157,7 @@ export const accepted = z
     messageId: z.string(),
     status: z.enum(["started", "queued"]),
     position: count.optional(),
-    notice: z.strictObject({ kind: z.string(), reason: z.string() }).optional(),
+    notice: z.strictObject({ kind: z.string(), reason: z.string(), parent: z.string().optional() }).optional(),
   })
   .openapi("Accepted");
 
