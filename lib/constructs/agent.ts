@@ -1,0 +1,143 @@
+// An agent on AWS: `new Agent(this, "Agent", { entry: "agent.ts" })` and nothing else required.
+import { RemovalPolicy, Validations } from "aws-cdk-lib";
+import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { ParamsAndSecretsLayerVersion, ParamsAndSecretsVersions } from "aws-cdk-lib/aws-lambda";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { ITopic } from "aws-cdk-lib/aws-sns";
+import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import { Construct } from "constructs";
+import { InvalidDefinition } from "../core/errors.ts";
+import { type StepName, stepNames } from "../steps/io.ts";
+import { ExecutionAlarms } from "./execution-alarms.ts";
+import { SessionStore } from "./session-store.ts";
+import { StepFunction } from "./step-function.ts";
+import { Workflow } from "./workflow.ts";
+
+export type AgentProps = {
+  /** Path of the module that exports the agent, or an array of them, as its default. */
+  entry: string;
+  /**
+   * Secret whose text is the API key of the model.
+   * @default a new, empty secret, to be filled in after the first deployment
+   */
+  modelKey?: ISecret;
+  /**
+   * Another server that speaks the Messages API.
+   * @default Anthropic's own
+   */
+  modelUrl?: string;
+  /**
+   * Variables that the tools read; in the functions that load the agent.
+   * @default none
+   */
+  environment?: Record<string, string>;
+  /**
+   * Memory of a step's function, in MB.
+   * @default 1024 for think, act and compact, 512 for the others
+   */
+  memoryMb?: Partial<Record<StepName, number>>;
+  /**
+   * Customer-managed key of the table and the blobs.
+   * @default keys that AWS owns and manages
+   */
+  encryptionKey?: IKey;
+  /**
+   * How long log lines are kept.
+   * @default RetentionDays.ONE_MONTH
+   */
+  logRetention?: RetentionDays;
+  /**
+   * What becomes of sessions, blobs and logs when the stack is deleted. With DESTROY the table may be deleted too.
+   * @default RemovalPolicy.RETAIN
+   */
+  removalPolicy?: RemovalPolicy;
+  /**
+   * Told when an execution failed, timed out or was aborted.
+   * @default nobody; the alarms can be seen in CloudWatch
+   */
+  alarmTopic?: ITopic;
+};
+
+export class Agent extends Construct {
+  readonly store: SessionStore;
+  readonly steps: Record<StepName, StepFunction>;
+  readonly stateMachine: StateMachine;
+  readonly alarms: ExecutionAlarms;
+  /** Holds the model's API key. */
+  readonly modelKey: ISecret;
+  /** Grant to this what the tools need: `bucket.grantRead(agent.tools)`. */
+  readonly tools: IGrantable;
+
+  constructor(scope: Construct, id: string, props: AgentProps) {
+    super(scope, id);
+    refuseUnknown(props);
+    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    const logRetention = props.logRetention ?? RetentionDays.ONE_MONTH;
+    this.store = new SessionStore(this, "Store", { encryptionKey: props.encryptionKey, removalPolicy });
+    this.modelKey = props.modelKey ?? this.#newModelKey();
+    const step = (name: StepName) =>
+      new StepFunction(this, capitalised(name), {
+        step: name,
+        entry: props.entry,
+        store: this.store,
+        logRetention,
+        removalPolicy,
+        memoryMb: props.memoryMb?.[name],
+        environment: { ...props.environment, ...(asksModel(name) ? this.#modelEnvironment(props) : {}) },
+        ...(asksModel(name) ? { paramsAndSecrets: secretsExtension } : {}),
+      });
+    this.steps = Object.fromEntries(stepNames.map((name) => [name, step(name)])) as Record<StepName, StepFunction>;
+    for (const name of stepNames) if (asksModel(name)) this.modelKey.grantRead(this.steps[name].role);
+    this.tools = this.steps.act.role;
+    this.stateMachine = new Workflow(this, "Workflow", { steps: this.steps, logRetention, removalPolicy }).stateMachine;
+    this.alarms = new ExecutionAlarms(this, "Alarms", { stateMachine: this.stateMachine, topic: props.alarmTopic });
+  }
+
+  #newModelKey(): Secret {
+    const secret = new Secret(this, "ModelKey", { description: "API key of the model: put it in as plain text" });
+    Validations.of(secret).acknowledge({
+      id: "AwsSolutions-SMG4",
+      reason: "The key is issued by the model's provider, which offers no rotation that Secrets Manager could run.",
+    });
+    return secret;
+  }
+
+  #modelEnvironment(props: AgentProps): Record<string, string> {
+    return {
+      BATON_MODEL_SECRET: this.modelKey.secretArn,
+      ...(props.modelUrl ? { ANTHROPIC_BASE_URL: props.modelUrl } : {}),
+    };
+  }
+}
+
+const secretsExtension = ParamsAndSecretsLayerVersion.fromVersion(ParamsAndSecretsVersions.V1_0_103);
+
+/** Every option is honoured, so one that is not known is a mistake. */
+const known: Record<keyof AgentProps, true> = {
+  entry: true,
+  modelKey: true,
+  modelUrl: true,
+  environment: true,
+  memoryMb: true,
+  encryptionKey: true,
+  logRetention: true,
+  removalPolicy: true,
+  alarmTopic: true,
+};
+
+function refuseUnknown(props: AgentProps): void {
+  const unknown = Object.keys(props).filter((key) => !(key in known));
+  if (unknown.length > 0) throw new InvalidDefinition(`Agent: unknown option ${unknown.join(", ")}`);
+  const reserved = Object.keys(props.environment ?? {}).filter((key) => key.startsWith("BATON_"));
+  if (reserved.length > 0) throw new InvalidDefinition(`Agent.environment: ${reserved.join(", ")} is set by Baton`);
+}
+
+function asksModel(name: StepName): boolean {
+  return name === "think" || name === "compact";
+}
+
+function capitalised(name: StepName): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
