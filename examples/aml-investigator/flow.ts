@@ -23,7 +23,7 @@ const mustFile = ({ risk }: CaseState) => risk?.recommendation === "file_report"
 
 export default defineFlow({
   name: "aml-case",
-  model: { id: "claude-sonnet-4-5", maxTokens: 512 },
+  model: { id: "claude-sonnet-5-5", maxTokens: 512 },
   state,
   initial: (text) => ({ customerId: customerIdIn(text) }),
   steps: [

@@ -45,7 +45,7 @@ export default defineAgent({
   instructions: `You are the support desk of a web shop. Look the order up before you promise anything. Refund what is fair, at most
 what was paid, and say plainly when a colleague has to agree first. Note on the ticket what was done. Never say that
 money was refunded unless the refund tool answered with a refundId. Amounts are integer cents; write 42900 as 429.00.`,
-  model: { id: "claude-sonnet-4-5", maxTokens: 1024 },
+  model: { id: "claude-sonnet-5-5", maxTokens: 1024 },
   tools: [lookUpOrder, refund, noteTicket],
   session: { reset: "idle", idleAfter: "12h" },
   limits: { roundsPerTurn: 20, usdPerSession: 1 },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { signDevToken } from "../api/dev-token.ts";
 import { SessionBusy } from "../core/errors.ts";
 import { banner } from "./banner.ts";
-import { devSecretFile } from "./dev-secret.ts";
+import { devSecretFile, readDevSecret } from "./dev-secret.ts";
 import { startDevServices } from "./dev-services.ts";
 import { readSettings } from "./settings.ts";
 import type { WorkerMessage } from "./worker.ts";
@@ -33,7 +33,7 @@ export async function startSupervisor(options: { env?: NodeJS.ProcessEnv; cwd?: 
   const infoFile = join(settings.data, "dev.json");
   refuseSecond(infoFile);
   const secretFile = devSecretFile(settings.data);
-  const token = await signDevToken({ secret: readFileSync(secretFile, "utf8").trim(), tenant: "dev", user: "you" });
+  const token = await signDevToken({ secret: readDevSecret(secretFile), tenant: "dev", user: "you", now: Date.now() });
   const services = await startDevServices({ agents: settings.agent, data: settings.data, cwd: options.cwd ?? process.cwd() });
 
   let port = settings.port;

@@ -1,14 +1,14 @@
 // The worker process of the embedded runtime: API, state machine, store, sweeper. It may die at any instant;
 // the next one goes on from the log. Started by the supervisor, told and asked over IPC.
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { serve } from "@hono/node-server";
 import { createJsonLog } from "../adapters/json-log.ts";
-import { createApi } from "../api/app.ts";
+import { createApi } from "../api/create-api.ts";
 import { createJwtAuthenticator } from "../api/dev-token.ts";
 import { BatonError } from "../core/errors.ts";
 import { sweepDue } from "../sessions/sweep.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
+import { readDevSecret } from "./dev-secret.ts";
 import { loadAgents } from "./load-agents.ts";
 import { openModel } from "./open-model.ts";
 import { readSettings } from "./settings.ts";
@@ -24,7 +24,7 @@ const sweepEveryMs = 5000;
 async function main(): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
   const log = createJsonLog({ write: (line) => process.stderr.write(line), level: process.env.BATON_LOG === "info" ? "info" : "warn" });
-  const secret = readFileSync(required("BATON_SECRET_FILE"), "utf8").trim();
+  const secret = readDevSecret(required("BATON_SECRET_FILE"));
   const [agents, model, storage] = await Promise.all([
     loadAgents(settings.agent, process.cwd()),
     openModel(settings),
