@@ -39,7 +39,7 @@ export type AgentProps = {
    */
   memoryMb?: Partial<Record<StepName, number>>;
   /**
-   * Customer-managed key of the table and the blobs.
+   * Customer-managed key of the table and the blobs. The stack must name its region.
    * @default keys that AWS owns and manages
    */
   encryptionKey?: IKey;
