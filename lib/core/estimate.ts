@@ -29,8 +29,8 @@ export function estimateTokens(what: string | Message | Request): number {
   return system + tools + what.messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 }
 
-/** Events never change, and each is counted in every call of its turn. */
-const counted = new WeakMap<Event, number>();
+/** Stored events and blocks never change, and each is counted in every call of its turn. */
+const counted = new WeakMap<Event | Block, number>();
 
 /** Tokens that an event adds to what the model sees; 0 for events that it never sees. */
 export function estimateEvent(event: Event): number {
@@ -98,6 +98,14 @@ function contentTokens(content: readonly Block[]): number {
 }
 
 function blockTokens(block: Block): number {
+  const known = counted.get(block);
+  if (known !== undefined) return known;
+  const tokens = countBlock(block);
+  counted.set(block, tokens);
+  return tokens;
+}
+
+function countBlock(block: Block): number {
   switch (block.type) {
     case "text":
       return 1 + estimateTokens(block.text);

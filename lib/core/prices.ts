@@ -3,7 +3,9 @@ import type { Usage } from "./content.ts";
 import { priceTable } from "./price-table.ts";
 
 /** Whole micro-dollars (millionths of a US dollar) per million tokens: 3 dollars are 3_000_000. */
-export type Price = { input: number; output: number; cacheWrite: number; cacheRead: number };
+export type Rates = { input: number; output: number; cacheWrite: number; cacheRead: number };
+/** `long`: the rates of a whole request whose prompt has more than `overTokens`, cache reads and writes included. */
+export type Price = Rates & { long?: Rates & { overTokens: number } };
 
 /** Prices by model id, without date or region. */
 export type Prices = Readonly<Record<string, Price>>;
@@ -14,11 +16,12 @@ export const defaultPrices: Prices = priceTable.models;
 export function costMicros(model: string, usage: Usage, prices: Prices = defaultPrices): number {
   const price = priceOf(model, prices);
   if (!price) return 0;
+  const rates = ratesFor(price, usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
   const millionfold =
-    usage.inputTokens * price.input +
-    usage.outputTokens * price.output +
-    usage.cacheWriteTokens * price.cacheWrite +
-    usage.cacheReadTokens * price.cacheRead;
+    usage.inputTokens * rates.input +
+    usage.outputTokens * rates.output +
+    usage.cacheWriteTokens * rates.cacheWrite +
+    usage.cacheReadTokens * rates.cacheRead;
   return Math.ceil(millionfold / 1_000_000);
 }
 
@@ -30,8 +33,9 @@ export function worstCostMicros(
 ): number {
   const price = priceOf(model, prices);
   if (!price) return 0;
-  const input = size.inputTokens * Math.max(price.input, price.cacheWrite);
-  return Math.ceil((input + size.maxTokens * price.output) / 1_000_000);
+  const rates = ratesFor(price, size.inputTokens);
+  const input = size.inputTokens * Math.max(rates.input, rates.cacheWrite);
+  return Math.ceil((input + size.maxTokens * rates.output) / 1_000_000);
 }
 
 /** The price of a model; undefined when it has none: its calls count as 0 and no money limit can hold them. */
@@ -40,6 +44,10 @@ export function priceOf(model: string, prices: Prices = defaultPrices): Price | 
   if (exact) return exact;
   const bare = bareModel(model);
   return Object.hasOwn(prices, bare) ? prices[bare] : undefined;
+}
+
+function ratesFor(price: Price, promptTokens: number): Rates {
+  return price.long && promptTokens > price.long.overTokens ? price.long : price;
 }
 
 /** The id without region and vendor (`eu.anthropic.`), date (`-20250929`, `@20250929`, `-latest`) and version (`-v1:0`). */

@@ -4,7 +4,7 @@
 /** Tokens per character of the scripts that are counted singly. */
 const rate = {
   digit: 0.45,
-  latinMark: 0.6,
+  latinMark: 0.9,
   cyrillic: 0.5,
   semitic: 0.7,
   kana: 1.05,
@@ -18,77 +18,81 @@ const rate = {
 const packedRate = 0.78;
 const packedLength = 40;
 
+const blank = 0;
+const sign = 1;
+/** Also + / = and _, which stand inside base64 and identifiers. */
+const inner = 2;
+const digit = 3;
+const lower = 4;
+const upper = 5;
+const ascii = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code <= 32) return blank;
+  if (code >= 48 && code <= 57) return digit;
+  if (code >= 97 && code <= 122) return lower;
+  if (code >= 65 && code <= 90) return upper;
+  return code === 43 || code === 47 || code === 61 || code === 95 ? inner : sign;
+});
+
 /** Tokens of `text`, not rounded. */
 export function textTokens(text: string): number {
+  const { length } = text;
   let tokens = 0;
-  for (let i = 0; i < text.length; ) {
+  let i = 0;
+  while (i < length) {
     const code = text.charCodeAt(i);
-    const from = i;
-    if (code < 128) {
-      const kind = ascii[code];
-      i++;
-      if (kind === letter || kind === digit) {
-        while (i < text.length && isWord(text.charCodeAt(i))) i++;
-        tokens += wordTokens(text, from, i);
-      } else {
-        while (i < text.length && text.charCodeAt(i) < 128 && ascii[text.charCodeAt(i)] === kind) i++;
-        tokens += kind === blank ? blankTokens(text, from, i) : 1 + (i - from - 1) * 0.45;
-      }
-    } else if (code >= 0xd800 && code <= 0xdbff) {
-      tokens += astralRate(code);
-      i += 2;
-    } else {
-      tokens += unitRate(code);
-      i++;
+    if (code >= 128) {
+      const pair = code >= 0xd800 && code <= 0xdbff;
+      tokens += pair ? astralRate(code) : unitRate(code);
+      i += pair ? 2 : 1;
+      continue;
     }
+    const from = i;
+    let kind = ascii[code] ?? sign;
+    if (kind === blank || kind === sign || kind === inner) {
+      const plain = kind === blank;
+      do i++;
+      while (i < length && isMark(text.charCodeAt(i), plain));
+      tokens += plain ? blankTokens(code, i - from) : 1 + (i - from - 1) * 0.45;
+      continue;
+    }
+    // A run of letters and digits. A change of kind breaks a token in most tokenizers, but for "Word".
+    const counts = { letters: 0, digits: 0, inners: 0, turns: 0 };
+    let last = kind;
+    do {
+      if (kind >= lower) counts.letters++;
+      else if (kind === digit) counts.digits++;
+      else counts.inners++;
+      if (kind !== last && !(last === upper && kind === lower)) counts.turns++;
+      last = kind;
+      i++;
+      const next = i < length ? text.charCodeAt(i) : 128;
+      kind = next < 128 ? (ascii[next] ?? sign) : sign;
+    } while (kind >= inner);
+    tokens += wordTokens(i - from, counts);
   }
   return tokens;
 }
 
-const blank = 0;
-const letter = 1;
-const digit = 2;
-const sign = 3;
-const ascii = Array.from({ length: 128 }, (_, code) => {
-  if (code <= 32) return blank;
-  if (code >= 48 && code <= 57) return digit;
-  return (code >= 65 && code <= 90) || (code >= 97 && code <= 122) ? letter : sign;
-});
-
-function isWord(code: number): boolean {
+function isMark(code: number, plain: boolean): boolean {
   if (code >= 128) return false;
   const kind = ascii[code];
-  return kind === letter || kind === digit || code === 43 || code === 47 || code === 61 || code === 95;
+  return plain ? kind === blank : kind === sign || kind === inner;
 }
 
-/** A run of letters and digits (and + / = _, as base64 and identifiers have them). */
-function wordTokens(text: string, from: number, to: number): number {
-  let letters = 0;
-  let digits = 0;
-  let signs = 0;
-  let turns = 0;
-  let last = -1;
-  for (let i = from; i < to; i++) {
-    const code = text.charCodeAt(i);
-    const kind = ascii[code] ?? sign;
-    if (kind === letter) letters++;
-    else if (kind === digit) digits++;
-    else signs++;
-    // A change between lower case, upper case, digits and signs breaks a token in most tokenizers.
-    const shape = kind === letter ? (code >= 97 ? 4 : 5) : kind;
-    if (last !== -1 && shape !== last && !(last === 5 && shape === 4)) turns++;
-    last = shape;
-  }
-  const length = to - from;
+function wordTokens(
+  length: number,
+  { letters, digits, inners, turns }: { letters: number; digits: number; inners: number; turns: number },
+): number {
   if (length >= packedLength && turns > length / 6) return length * packedRate;
-  const word = letters === 0 ? 0 : letters <= 7 ? 1.05 : 1 + (letters - 7) / 4.2;
-  return word + digits * rate.digit + signs * 0.9 + Math.min(turns, letters) * 0.25;
+  const long = Math.max(0, Math.min(letters, 10) - 6) / 4 + Math.max(0, letters - 10) / 2.8;
+  const word = letters === 0 ? 0 : 1.05 + long;
+  return word + digits * rate.digit + inners * 0.9 + Math.min(turns, letters) * 0.25;
 }
 
 /** One space belongs to the next word; longer indents and line ends are tokens of their own. */
-function blankTokens(text: string, from: number, to: number): number {
-  if (to - from === 1) return text.charCodeAt(from) === 32 ? 0.03 : 0.9;
-  return 1 + (to - from - 1) / 12;
+function blankTokens(first: number, length: number): number {
+  if (length === 1) return first === 32 ? 0.03 : 0.9;
+  return 1 + (length - 1) / 12;
 }
 
 function unitRate(code: number): number {

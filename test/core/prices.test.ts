@@ -10,6 +10,12 @@ describe("costMicros", () => {
     expect(costMicros("claude-sonnet-4-5", usage)).toBe(10_875);
   });
 
+  it("takes the long rates for the whole request once its prompt is over the limit, caches included", () => {
+    const at = { ...noUsage, inputTokens: 40_000, cacheReadTokens: 60_000, outputTokens: 1000 };
+    expect(costMicros("claude-haiku-5-5", at)).toBe(4000 + 600 + 500);
+    expect(costMicros("claude-haiku-5-5", { ...at, cacheWriteTokens: 1 })).toBe(20_000 + 3000 + 2500 + 1);
+  });
+
   it("rounds up, so that no call is free by rounding", () => {
     expect(costMicros("claude-haiku-4-5", { ...noUsage, cacheReadTokens: 1 })).toBe(1);
   });
