@@ -59,7 +59,7 @@ export function createTreeBuilder(): TreeBuilder {
 }
 
 function pendingApproval(
-  { state }: Checkpoint,
+  { state, at }: Checkpoint,
   event: EventOf<"approval.requested">,
   turn: TurnBuilder,
 ): PendingApproval {
@@ -72,7 +72,7 @@ function pendingApproval(
     requestedBy: state.user,
     approvers: event.approvers,
     status: "pending",
-    requestedAt: turn.timeOfCall(event.index),
+    requestedAt: iso(at),
     expiresAt: iso(event.expiresAt),
     decisions: [],
     kind: event.kind,

@@ -20,7 +20,6 @@ export type TurnBuilder = {
   /** Ends a turn that is still open. */
   close(reason: EndReason, at: number): void;
   inputOfCall(index: number): Json;
-  timeOfCall(index: number): string;
   /** `open`: the status of the turn when it is open. */
   build(open?: TurnStatus): Turn;
 };
@@ -137,7 +136,6 @@ export function createTurnBuilder(number: number, startedAt: number): TurnBuilde
       const [call] = actions.get(index)?.content ?? [];
       return call && typeof call === "object" && !Array.isArray(call) ? (call.input ?? null) : null;
     },
-    timeOfCall: (index) => actions.get(index)?.startedAt ?? iso(startedAt),
     build: (open) => ({
       turn: number,
       status: ending?.status ?? open ?? "processing",
