@@ -26,10 +26,11 @@ dd { margin: 0; }
 .facts div { display: flex; flex-wrap: wrap; gap: 0 .5rem; padding: .25rem 0; }
 .facts dt { margin: 0; min-width: 8rem; }
 .arguments { border-inline-start: 3px solid var(--line); padding-inline-start: .875rem; }
-.arguments dd, pre { white-space: pre-wrap; }
+.arguments dd, pre { white-space: pre-wrap; unicode-bidi: plaintext; }
 pre { background: var(--soft); padding: .75rem; margin: .5rem 0 0; font-size: .875rem; border-radius: .375rem; }
 del, ins { display: block; padding: .25rem .5rem; text-decoration: none; border-radius: .25rem; }
 del { background: var(--old); } ins { background: var(--new); margin-top: .25rem; }
+del::before { content: "\\2212  "; } ins::before { content: "+ "; }
 .note, .fault { padding: .75rem 1rem; border-radius: .375rem; background: var(--note); margin: 0 0 1rem; }
 .fault { border: 2px solid var(--danger); background: none; }
 .error { color: var(--danger); font-weight: 600; margin: .25rem 0 0; }
