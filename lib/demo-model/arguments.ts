@@ -33,7 +33,10 @@ function requiredValue(name: string, part: JsonObject, known: Known): Json | und
   if (Array.isArray(part.enum)) return part.enum[0];
   if (part.default !== undefined) return part.default;
   const type = String(part.type);
-  if (type === "string") return text(name, known);
+  if (type === "string") {
+    const words = text(name, known);
+    return words !== undefined && fits(words, part) ? words : undefined;
+  }
   if (type === "array") return Number(part.minItems ?? 0) > 0 ? undefined : [];
   if (type !== "object") return undefined;
   const inner = fillArguments(part, known);
@@ -43,7 +46,7 @@ function requiredValue(name: string, part: JsonObject, known: Known): Json | und
 function optionalValue(name: string, part: JsonObject, known: Known): Json | undefined {
   if (part.const !== undefined) return part.const;
   const type = String(part.type);
-  if (type === "string" && isSubject(name) && known.subject !== "") return known.subject;
+  if (type === "string" && isSubject(name) && fits(known.subject, part)) return known.subject;
   const found = findFact(known.facts, name, type);
   if (found !== undefined && fits(found, part)) return found;
   const items = isObject(part.items) ? part.items : {};
@@ -54,9 +57,14 @@ function optionalValue(name: string, part: JsonObject, known: Known): Json | und
 
 function fits(value: Json, part: JsonObject): boolean {
   if (Array.isArray(part.enum)) return part.enum.includes(value);
+  if (typeof value === "string") return value !== "" && matches(value, part.pattern);
   if (!Array.isArray(value) || !isObject(part.items)) return true;
   const type = part.items.type;
   return value.every((one) => (type === "object" ? isObject(one) : typeof one === type || typeof type !== "string"));
+}
+
+function matches(value: string, pattern: Json | undefined): boolean {
+  return typeof pattern !== "string" || new RegExp(pattern, "u").test(value);
 }
 
 /** The first alternative of a union that is not null. */

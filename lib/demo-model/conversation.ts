@@ -13,19 +13,20 @@ export type Task = {
   said: string;
 };
 
-const id = /(?<![A-Za-z0-9-])(?!(?:CASE|TX|TXN|RPT|REP|SAR)-)[A-Z]{1,5}-\d{2,8}(?!\d)/i;
+const id = /(?<![A-Za-z0-9-])(?!(?:CASE|AML|TX|TXN|RPT|REP|SAR)-)[A-Z]{1,5}-\d{2,8}(?![\d-])/i;
 const verb =
   /\b(investigat|check|review|screen|examin|analy[sz]|assess|look(ing)? (in)?to|look at|file|filing|report|audit|process|handle|run)|调查|检查|审查|核查|处理/i;
 const nudge =
   /^\W*(please )?(continue|go on|go ahead|resume|retry|try again|proceed|carry on|yes|ok|okay)\b|继续|session resumed/i;
 const halt = /\b(stop|cancel|abort|never ?mind|forget it)\b/i;
 
-/** The task that is open, or null: the last user text asks for one, or sends an earlier one on. */
+/**
+ * The task that is open, or null: the last user text asks for one, or sends an earlier one on. Where nobody
+ * has written anything (a resume, carried state only), the quoted records are asked what the task was.
+ */
 export function findTask(request: MessagesRequest): Task | null {
-  const texts = request.messages.flatMap((message, at) => {
-    const text = message.role === "user" ? textOf(message) : "";
-    return text === "" ? [] : [{ at, text, during: hasResults(message) }];
-  });
+  const written = userTexts(request, (text) => withoutRecords(text));
+  const texts = written.length > 0 ? written : userTexts(request, (text) => text);
   const last = texts.at(-1);
   if (!last) return null;
   const said = (from: number) =>
@@ -33,10 +34,11 @@ export function findTask(request: MessagesRequest): Task | null {
       .filter((one) => one.at >= from)
       .map((one) => one.text)
       .join("\n");
-  const asks = texts.filter(({ text }) => id.test(text) && (verb.test(text) || text.length < 40));
+  const known = id.test(texts.map((one) => one.text).join("\n")) ? texts : userTexts(request, (text) => text);
+  const asks = known.filter(({ text }) => id.test(text) && (verb.test(text) || text.length < 40));
   const ask = asks.at(-1);
-  if (!ask || (halt.test(last.text) && last !== ask)) return null;
-  const goesOn = last === ask || last.during || nudge.test(last.text) || verb.test(last.text);
+  if (!ask || (halt.test(last.text) && last.at !== ask.at)) return null;
+  const goesOn = last.at === ask.at || last.during || nudge.test(last.text) || verb.test(last.text);
   return goesOn ? { subject: (id.exec(ask.text)?.[0] ?? "").toUpperCase(), at: ask.at, said: said(ask.at) } : null;
 }
 
@@ -58,9 +60,19 @@ export function toolRuns(request: MessagesRequest, from: number): ToolRun[] {
 
 /** The last thing the user wrote, and where. */
 export function lastUserText(request: MessagesRequest): { text: string; at: number } {
-  const at = request.messages.findLastIndex((message) => message.role === "user" && textOf(message) !== "");
-  const message = request.messages[at];
-  return { text: message ? textOf(message) : "", at: Math.max(0, at) };
+  return userTexts(request, withoutRecords).at(-1) ?? userTexts(request, (text) => text).at(-1) ?? { text: "", at: 0 };
+}
+
+function userTexts(request: MessagesRequest, read: (text: string) => string) {
+  return request.messages.flatMap((message, at) => {
+    const text = message.role === "user" ? read(textOf(message)).trim() : "";
+    return text === "" ? [] : [{ at, text, during: hasResults(message) }];
+  });
+}
+
+/** The user's own words: without Baton's quoted records and notes of the runtime. */
+function withoutRecords(text: string): string {
+  return text.replace(/\[data begins:[\s\S]*?\[data ends\]/g, "").replace(/^\[runtime:.*\]$/gm, "");
 }
 
 export function systemText(request: MessagesRequest): string {
@@ -69,14 +81,15 @@ export function systemText(request: MessagesRequest): string {
     .join("\n");
 }
 
-/** Whether the carried state lists `tool` under "already executed": what happened before this context. */
-export function isAlreadyExecuted(request: MessagesRequest, tool: string): boolean {
+/** Whether the carried state lists `tool` for this subject as already executed: what happened before this context. */
+export function isAlreadyExecuted(request: MessagesRequest, tool: string, subject: string): boolean {
   const users = request.messages.filter((message) => message.role === "user").map(textOf);
+  const number = subject.replace(/^\D*/, "");
   let listing = false;
   for (const line of [systemText(request), ...users].join("\n").split("\n")) {
-    if (/already (executed|happened|done)|已执行/i.test(line)) listing = true;
-    else if (!/^\s*([-*•]|\d+[.)])/.test(line)) listing = false;
-    if (listing && line.includes(tool)) return true;
+    if (/already (executed|happened)|已执行/i.test(line)) listing = true;
+    else if (/^\|?\s*$|:\s*$|^\[/.test(line)) listing = false;
+    if (listing && line.includes(tool) && line.includes(number)) return true;
   }
   return false;
 }

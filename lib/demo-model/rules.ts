@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/json.ts";
 import { fillArguments, type Known } from "./arguments.ts";
 import type { DemoTool, MessagesRequest } from "./check-request.ts";
 import { findTask, isAlreadyExecuted, lastUserText, type Task, type ToolRun, toolRuns } from "./conversation.ts";
-import { factsNamedIn, gatherFacts, isObject, parseJson, sayFact } from "./facts.ts";
+import { factsNamedIn, findFact, gatherFacts, isObject, parseJson, sayFact } from "./facts.ts";
 import type { ReplyLine } from "./script-line.ts";
 import { disclaimer, introduction, writeText } from "./write-text.ts";
 
@@ -30,12 +30,13 @@ function workOn(task: Task, request: MessagesRequest, tools: readonly DemoTool[]
     const last = mine.at(-1);
     if (last && !last.isError) continue;
     if (last && !mayRepeat(tool, last, mine.length)) return { text: report(task, runs, skipped, tool.name) };
-    if (!last && isAlreadyExecuted(request, tool.name)) {
+    if (!last && isAlreadyExecuted(request, tool.name, task.subject)) {
       skipped.push(`${tool.name} had already been done before`);
       continue;
     }
-    if (!last && isFiling(tool.name) && isForbidden(task.said)) {
-      skipped.push(`${tool.name} was left out, as you asked`);
+    const reason = last || !isFiling(tool.name) ? null : whyNotFile(task, known);
+    if (reason) {
+      skipped.push(`${tool.name} was left out: ${reason}`);
       continue;
     }
     const { input, missing } = fillArguments(tool.input_schema, known);
@@ -61,8 +62,12 @@ function isFiling(name: string): boolean {
   return /submit|file|send|refund|delete|pay|transfer/i.test(name);
 }
 
-function isForbidden(said: string): boolean {
-  return /\b(do not|don['’]?t|without|never|no)\b[^.\n]{0,40}\b(submit|fil(e|ing)|send|report)/i.test(said);
+/** The user's word first, then what the tools recommend. */
+function whyNotFile(task: Task, known: Known): string | null {
+  const forbidden = /\b(do not|don['’]?t|without|never|no) (\w+ )?(submit|fil(e|ing)|send|report)/i;
+  if (forbidden.test(task.said)) return "you asked for that";
+  const advice = findFact(known.facts, "recommendation", "string");
+  return typeof advice !== "string" || /file|submit|report/i.test(advice) ? null : `the recommendation is ${advice}`;
 }
 
 function report(task: Task, runs: readonly ToolRun[], skipped: readonly string[], failed?: string): string {

@@ -20,7 +20,7 @@ export function readCallInput(text: string): CallInput {
     return refuse(`the arguments must be a JSON object, not ${Array.isArray(value) ? "an array" : nameOf(value)}`);
   }
   try {
-    toJson(value, "the arguments");
+    toJson(value, "the input");
   } catch (error) {
     return refuse(error instanceof BatonError ? error.message : "the arguments cannot be stored");
   }
