@@ -18,6 +18,7 @@ import {
 } from "../ports/table-rules.ts";
 import { changed, checkSize, hasAll, holds, isLive } from "../ports/table-semantics.ts";
 import { fromRow, type Row, toRow } from "./sqlite-table-row.ts";
+import { schema, statements } from "./sqlite-table-sql.ts";
 
 /** `file`: made with its folder when missing. `now`: epoch milliseconds, for expiry. */
 export type SqliteTableOptions = { file: string; now: () => number };
@@ -28,49 +29,9 @@ const busyTimeoutMs = 10_000;
 const cleanUpAfterSeconds = 48 * 3600;
 const writesBetweenCleanUps = 1000;
 
-const schema = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
-  CREATE TABLE IF NOT EXISTS items (
-    pk TEXT NOT NULL, sk TEXT NOT NULL, ttl INTEGER, due INTEGER, list TEXT, list_at TEXT, body TEXT NOT NULL,
-    PRIMARY KEY (pk, sk)
-  );
-  CREATE INDEX IF NOT EXISTS items_due ON items (due, pk, sk) WHERE due IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS items_recent ON items (list, list_at, pk, sk) WHERE list IS NOT NULL AND list_at IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS items_ttl ON items (ttl) WHERE ttl IS NOT NULL;
-`;
-
-const columns = "pk, sk, ttl, due, list, list_at, body";
-const replace = `INSERT INTO items (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (pk, sk) DO UPDATE SET
-  ttl = excluded.ttl, due = excluded.due, list = excluded.list, list_at = excluded.list_at, body = excluded.body`;
-const live = "(ttl IS NULL OR ttl > ?)";
-// The bounds are compared as UTF-8 bytes; the upper one may end in a byte that no text has.
-const range = `SELECT ${columns} FROM items WHERE pk = ? AND sk >= CAST(? AS TEXT) AND sk < CAST(? AS TEXT) AND ${live}`;
-
 export function createSqliteTable({ file, now }: SqliteTableOptions): Table {
   const database = open(file);
-  const prepare = (sql: string): StatementSync => guard(file, () => database.prepare(sql));
-  const sql = {
-    put: prepare(replace),
-    /** One statement, so one implicit transaction: an expired item may be replaced, a live one not. */
-    putIfAbsent: prepare(`${replace} WHERE items.ttl <= ?`),
-    get: prepare(`SELECT ${columns} FROM items WHERE pk = ? AND sk = ?`),
-    remove: prepare("DELETE FROM items WHERE pk = ? AND sk = ?"),
-    ascending: prepare(`${range} ORDER BY sk LIMIT ?`),
-    descending: prepare(`${range} ORDER BY sk DESC LIMIT ?`),
-    due: prepare(
-      `SELECT ${columns} FROM items WHERE due IS NOT NULL AND due <= ? AND ${live} AND (due, pk, sk) > (?, ?, ?)
-       ORDER BY due, pk, sk LIMIT ?`,
-    ),
-    recent: prepare(
-      `SELECT ${columns} FROM items WHERE list = ? AND list_at IS NOT NULL AND ${live}
-       AND (list_at, pk, sk) < (CAST(? AS TEXT), ?, ?) ORDER BY list_at DESC, pk DESC, sk DESC LIMIT ?`,
-    ),
-    cleanUp: prepare("DELETE FROM items WHERE ttl <= ?"),
-    begin: prepare("BEGIN IMMEDIATE"),
-    commit: prepare("COMMIT"),
-    rollback: prepare("ROLLBACK"),
-  };
+  const sql = prepareAll(file, database);
   const nowSeconds = () => Math.floor(now() / 1000);
   let writes = 0;
 
@@ -227,6 +188,24 @@ function open(file: string): DatabaseSync {
     database.exec(schema);
     return database;
   });
+}
+
+function prepareAll(file: string, database: DatabaseSync): Record<keyof typeof statements, StatementSync> {
+  const prepare = (name: keyof typeof statements) => guard(file, () => database.prepare(statements[name]));
+  return {
+    put: prepare("put"),
+    putIfAbsent: prepare("putIfAbsent"),
+    get: prepare("get"),
+    remove: prepare("remove"),
+    ascending: prepare("ascending"),
+    descending: prepare("descending"),
+    due: prepare("due"),
+    recent: prepare("recent"),
+    cleanUp: prepare("cleanUp"),
+    begin: prepare("begin"),
+    commit: prepare("commit"),
+    rollback: prepare("rollback"),
+  };
 }
 
 /** Runs `work` and gives SQLite's errors their type (result codes: sqlite.org, "Result and Error Codes"). */

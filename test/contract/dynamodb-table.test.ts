@@ -3,7 +3,6 @@ import { afterAll, beforeAll } from "vitest";
 import { createDynamoDbTable } from "../../lib/adapters/dynamodb-table.ts";
 import { type Dynalite, startDynalite } from "../support/dynalite.ts";
 import { type CreateTable, tableContract } from "./table-contract.ts";
-import { tableModel } from "./table-model.ts";
 
 let dynalite: Dynalite;
 beforeAll(async () => {
@@ -15,4 +14,3 @@ const create: CreateTable = async ({ now }) =>
   createDynamoDbTable({ client: dynalite.client, tableName: await dynalite.createTable(), now });
 
 tableContract("dynamodb", create);
-tableModel("dynamodb", create);

@@ -2,8 +2,8 @@
 // everything. Finds what the written cases of the contract do not name.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Change, Condition, Item, Key, Value } from "../../lib/ports/table.ts";
-import type { CreateTable } from "./table-contract.ts";
+import type { Change, Condition, Item, Key, Value } from "../../../lib/ports/table.ts";
+import type { CreateTable } from "./table-under-test.ts";
 
 const startSeconds = 1_800_000_000;
 
