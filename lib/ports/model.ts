@@ -14,7 +14,6 @@ export type ModelRequest = {
   messages: Message[];
   /** Index of the message after whose last block a cache mark is set. */
   cacheMessages?: number[];
-  temperature?: number;
 };
 
 export type ModelReply = {
