@@ -69,8 +69,7 @@ export async function acceptMessage(deps: Deps, message: Accept): Promise<Accept
     turn?: number;
     notice?: Notice;
   };
-  if (claim?.record.stage === "consumed" || given.turn !== undefined) return answer(deps, message, given, once);
-  await store(deps, message, given, once);
+  if (claim?.record.stage !== "consumed") await store(deps, message, given, once);
   return answer(deps, message, given, once);
 }
 
@@ -109,15 +108,13 @@ async function answer(
   const head = await deps.store.log.head(tenant, sessionId);
   if (!head) throw new VersionConflict(`session ${sessionId} was erased while the message arrived`);
   const ahead = waiting.findIndex((candidate) => candidate.messageId === messageId);
-  if (given.turn !== undefined)
-    return { ...base, turn: given.turn, status: head.state.turns >= given.turn ? "started" : "queued" };
-  const before = waiting.slice(0, Math.max(ahead, 0)).length;
-  const turn = ahead < 0 ? await turnOf(deps, head, messageId) : head.state.turns + before + 1;
-  if (once) await deps.store.once.settle(tenant, once, { ...base, turn } as unknown as Json);
+  const turn = given.turn ?? (ahead < 0 ? await turnOf(deps, head, messageId) : head.state.turns + ahead + 1);
+  if (once && given.turn === undefined)
+    await deps.store.once.settle(tenant, once, { ...base, turn } as unknown as Json);
   if (ahead < 0) return { ...base, turn, status: "started" };
-  if (head.state.turn) return { ...base, turn, status: "queued", position: before + 1 };
+  if (head.state.turn) return { ...base, turn, status: "queued", position: ahead + 1 };
   await startNext(deps, head);
-  return before === 0 ? { ...base, turn, status: "started" } : { ...base, turn, status: "queued", position: before };
+  return ahead === 0 ? { ...base, turn, status: "started" } : { ...base, turn, status: "queued", position: ahead };
 }
 
 /** Starts an execution for the next turn of an idle session. */

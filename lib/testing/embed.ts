@@ -1,0 +1,76 @@
+// The embedded runtime for tests: real steps, real machine, real store; memory, a fake clock and no waiting.
+import { createMemoryBlobs } from "../adapters/memory-blobs.ts";
+import { createMemoryTable } from "../adapters/memory-table.ts";
+import type { Agent } from "../core/define-flow.ts";
+import { buildRuntime, type Runtime } from "../local/build-runtime.ts";
+import type { InterpreterOptions } from "../local/interpreter.ts";
+import type { Blobs } from "../ports/blobs.ts";
+import type { Clock, Ids, Log } from "../ports/clock.ts";
+import type { Model } from "../ports/model.ts";
+import type { Table } from "../ports/table.ts";
+import { type Accept, type Accepted, acceptMessage } from "../sessions/accept.ts";
+import { sweepDue } from "../sessions/sweep.ts";
+import { fakeClock } from "./fake-clock.ts";
+import { seededIds } from "./seeded-ids.ts";
+
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
+
+export type EmbedOptions = {
+  agents: Agent[];
+  model: Model;
+  /** @default a new memory table */
+  table?: Table;
+  blobs?: Blobs;
+  clock?: Clock;
+  ids?: Ids;
+  log?: Log;
+  roundsPerSegment?: number;
+  onEvent?: InterpreterOptions["onEvent"];
+};
+
+export type Embedded = Runtime & {
+  table: Table;
+  blobs: Blobs;
+  clock: Clock;
+  /** Accepts a text for the key "agent:test" of tenant "acme", user "ann", unless said otherwise. */
+  send(text: string, options?: Partial<Accept>): Promise<Accepted>;
+  /** What a new process does first: goes on with every open turn and waiting message. */
+  boot(slot?: string): Promise<void>;
+  idle(): Promise<void>;
+};
+
+export function embed(options: EmbedOptions): Embedded {
+  const clock = options.clock ?? fakeClock();
+  const table = options.table ?? createMemoryTable({ now: () => clock.now() });
+  const blobs = options.blobs ?? createMemoryBlobs();
+  const runtime = buildRuntime({
+    agents: new Map(options.agents.map((agent) => [agent.name, agent])),
+    model: options.model,
+    table,
+    blobs,
+    clock,
+    ids: options.ids ?? seededIds("embed"),
+    log: options.log ?? silentLog,
+    interpreter: { waitOverrideMs: 0, retryOverrideMs: 0, ...(options.onEvent ? { onEvent: options.onEvent } : {}) },
+    ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
+  });
+  return {
+    ...runtime,
+    table,
+    blobs,
+    clock,
+    send: (text, more = {}) =>
+      acceptMessage(runtime.deps, {
+        tenant: "acme",
+        user: "ann",
+        key: "agent:test",
+        content: [{ type: "text", text }],
+        via: "api",
+        ...more,
+      }),
+    boot: async (slot = "boot") => {
+      await sweepDue(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot });
+    },
+    idle: () => runtime.interpreter.idle(),
+  };
+}
