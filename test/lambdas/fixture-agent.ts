@@ -5,7 +5,7 @@ import { z } from "zod";
 export default defineAgent({
   name: "librarian",
   instructions: "Answer from the book.",
-  model: { id: "claude-sonnet-4-5" },
+  model: { id: "demo" },
   tools: [
     defineTool({
       name: "read_book",
