@@ -107,7 +107,7 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
       const full = (controller.desiredSize ?? 0) <= 0;
       if (full && stalledAt === pulls) {
         deps.log.warn("a reader of events was too slow and is cut", { sessionId });
-        controller.error(new Error("the reader is too slow"));
+        controller.error(withoutStack(new Error("a reader of events was too slow and is cut")));
         return end();
       }
       stalledAt = full ? pulls : -1;
@@ -142,6 +142,12 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 function frame(view: EventView): string {
   return `id: ${view.version}\nevent: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`;
+}
+
+/** The host prints what ends a stream; where it was thrown says nothing here. */
+function withoutStack(error: Error): Error {
+  error.stack = String(error);
+  return error;
 }
 
 function close(controller: Controller): void {
