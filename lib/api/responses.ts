@@ -29,4 +29,3 @@ export function responses(success: Record<number, [string, z.ZodType]>, ...other
 }
 
 export const secured = [{ bearer: [] }];
-
