@@ -132,6 +132,21 @@ describe("repairMessages: calls and results", () => {
     expect(messages[2]).toEqual(results(result("a", "one")));
   });
 
+  it("leaves a result with the call it follows when an earlier call of the same id was killed (H24)", () => {
+    const { messages } = repair([
+      user("hi"),
+      assistant(call("a")),
+      user("again?"),
+      assistant(call("a")),
+      results(result("a", "of the second")),
+    ]);
+    expect(messages.slice(2)).toEqual([
+      results(unknown("a"), { type: "text", text: "again?" }),
+      assistant(call("a_2")),
+      results(result("a_2", "of the second")),
+    ]);
+  });
+
   it("never gives a made-up id that another call holds", () => {
     const { messages } = repair([
       user("hi"),
