@@ -115,9 +115,10 @@ export function faults(messages: readonly Message[]): string[] {
   return found;
 }
 
+// Never blank, no white space at the end: those are what the validator before each call mends.
 const text = fc.oneof(
-  fc.string({ minLength: 1, maxLength: 200, unit: "grapheme" }),
-  fc.integer({ min: 1, max: 400 }).map((n) => "word ".repeat(n)),
+  fc.string({ maxLength: 200, unit: "grapheme" }).map((random) => `${random}.`),
+  fc.integer({ min: 1, max: 400 }).map((n) => `${"word ".repeat(n)}end`),
 );
 
 type RandomRound = {
@@ -153,7 +154,7 @@ export const histories: fc.Arbitrary<{ events: LoggedEvent[]; openTurnVersion: n
       const open = t === turns.length - 1;
       events.push(user(t + 1, ...turn.ask));
       if (open) openTurnVersion = events.length;
-      for (const [r, round] of turn.rounds.entries()) events.push(...roundEvents(round, r + 1, `${t}.${r}`));
+      for (const [r, round] of turn.rounds.entries()) events.push(...roundEvents(round, r + 1, `${t}_${r}`));
       if (open) break;
       if (turn.end === "answer") events.push(reply(turn.rounds.length + 1, { text: turn.answer }));
       if (turn.end !== "failed") {
@@ -169,7 +170,7 @@ export const histories: fc.Arbitrary<{ events: LoggedEvent[]; openTurnVersion: n
 function roundEvents(round: RandomRound, number: number, prefix: string): Event[] {
   // A paused reply has no calls of ours; one without calls that is not cut would end the turn.
   const count = round.stop === "pause_turn" ? 0 : round.stop === "tool_use" ? Math.max(1, round.calls) : round.calls;
-  const ids = Array.from({ length: count }, (_, i) => `c${prefix}.${i}`);
+  const ids = Array.from({ length: count }, (_, i) => `c${prefix}_${i}`);
   const events: Event[] = [reply(number, { text: round.text, calls: ids, stop: round.stop })];
   const ran = round.stop === "tool_use" ? round.order.filter((i) => i < count) : [];
   for (const [k, i] of ran.entries()) {
