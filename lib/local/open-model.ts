@@ -5,7 +5,7 @@ import { createDemoModelServer } from "../demo-model/server.ts";
 import type { Model } from "../ports/model.ts";
 import type { Settings } from "./settings.ts";
 
-export type OpenModel = { model: Model; /** For people: what it is. */ name: string; close(): Promise<void> };
+export type OpenModel = { model: Model /** For people: what it is. */; name: string; close(): Promise<void> };
 
 export async function openModel(settings: Pick<Settings, "model">): Promise<OpenModel> {
   if (settings.model === "demo") {
@@ -15,6 +15,6 @@ export async function openModel(settings: Pick<Settings, "model">): Promise<Open
   }
   const baseURL = process.env.ANTHROPIC_BASE_URL;
   const apiKey = process.env.ANTHROPIC_API_KEY;
-  const model = createAnthropicModel({ ...(apiKey ? { apiKey } : { apiKey: "none" }), ...(baseURL ? { baseURL } : {}) });
+  const model = createAnthropicModel({ ...(apiKey ? { apiKey } : {}), ...(baseURL ? { baseURL } : {}) });
   return { model, name: baseURL ? `Messages API at ${new URL(baseURL).host}` : "Anthropic API", close: async () => {} };
 }

@@ -1,6 +1,7 @@
 // One model call and the one event that comes of it: a stored reply, or a stored refusal with the time of
 // the next try. Shared by the model loop and by prompts of a flow.
 import type { CallBlock } from "../../core/content.ts";
+import { cacheMarks } from "../../core/context/cache-marks.ts";
 import { type BatonError, isDisposition, toErrorRecord } from "../../core/errors.ts";
 import type { Event, PlannedCall } from "../../core/event.ts";
 import { maxModelAttempts } from "../../core/limits.ts";
@@ -22,8 +23,13 @@ export type ModelCall = {
 export async function callModel(run: Run, head: Head & { state: OpenState }, call: ModelCall): Promise<Head> {
   const { deps } = run;
   const { tenant, sessionId } = head;
-  const { messages, repairs } = repairMessages(call.request.messages, { model: call.request.model });
-  const request = { ...call.request, messages };
+  const { messages, repairs } = repairMessages(call.request.messages, {
+    model: call.request.model,
+    isToolKnown: (name) => call.request.tools.some((tool) => tool.name === name),
+    paused: head.state.turn.cut === "pause_turn",
+  });
+  // Marks last, over what is really sent.
+  const request = { ...call.request, messages, cacheMessages: cacheMarks(messages) };
   let event: Event;
   try {
     const reply = await deps.model.reply(request, {

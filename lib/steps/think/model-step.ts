@@ -24,7 +24,6 @@ export async function askModel(run: Run, head: OpenHead, agent: ModelAgent): Pro
     system: context.system,
     tools,
     messages: context.messages,
-    cacheMessages: context.cacheMessages,
   };
   return callModel(run, head, { request, plan: (calls, reply) => plan(run, head, agent, calls, reply) });
 }
@@ -37,7 +36,8 @@ async function plan(run: Run, head: OpenHead, agent: ModelAgent, calls: CallBloc
     calls,
     stop: reply.stop,
     tools: agent.tools,
-    contextOf: (index, tool) => toolContext(run.deps, head.state, { turn: turn.turn, round, index, tool }, run.deps.stopping),
+    contextOf: (index, tool) =>
+      toolContext(run.deps, head.state, { turn: turn.turn, round, index, tool }, run.deps.stopping),
     repeated: repetition?.count ?? 0,
     sameCall: agent.limits.sameCall,
   });

@@ -39,7 +39,7 @@ function refusal(call: CallBlock, tool: Tool | undefined, options: PlanOptions):
   if (options.stop === "max_tokens") {
     return "the reply was cut off by the output limit; ask again with fewer or shorter arguments";
   }
-  if (call.invalid) return `${call.invalid}; send the arguments as one JSON object`;
+  if (call.invalid) return call.invalid;
   if (!tool) {
     const names = options.tools.map((candidate) => candidate.name).join(", ");
     return `there is no tool "${call.name}"; available: ${names || "none"}`;

@@ -9,9 +9,16 @@ import type { HandoffRecord } from "../../core/handoff.ts";
 import type { Head } from "../../store/log.ts";
 import type { Deps } from "../deps.ts";
 
-export type ReadContext = BuiltContext & { /** In order: what the context was built from. */ events: readonly LoggedEvent[] };
+export type ReadContext = BuiltContext & {
+  /** In order: what the context was built from. */ events: readonly LoggedEvent[];
+};
 
-export async function readContext(deps: Deps, head: Head, agent: ModelAgent, tools: readonly ContextTool[]): Promise<ReadContext> {
+export async function readContext(
+  deps: Deps,
+  head: Head,
+  agent: ModelAgent,
+  tools: readonly ContextTool[],
+): Promise<ReadContext> {
   const { log } = deps.store;
   const { state, tenant, sessionId, version } = head;
   const handoff = state.marks.handoff ? await readHandoff(deps, head, state.marks.handoff) : undefined;
