@@ -32,7 +32,7 @@ export async function currentSession(deps: Deps, address: Address): Promise<{ he
       );
     }
     const now = deps.clock.now();
-    const verdict = resolveSession(pointer, head?.state ?? null, agent.session, now);
+    const verdict = resolveSession(pointer, head?.state ?? null, agent.session, now, head ? { at: head.at } : {});
     if (verdict.kind !== "fresh" && head) {
       await deps.store.pointers.touch(tenant, key, head.sessionId, now, expiry(agent.session, now));
       return { head };

@@ -1,10 +1,9 @@
 // Reads as much of the log as the agent's strategy needs for one model call, and builds the context from it.
 import type { BuiltContext, ContextTool } from "../../core/context/build-context.ts";
-import { buildContext, hasOpenWork } from "../../core/context/build-context.ts";
-import { createWindow } from "../../core/context/create-window.ts";
+import { buildContext } from "../../core/context/build-context.ts";
 import type { LoggedEvent } from "../../core/context/logged-event.ts";
+import { windowFor } from "../../core/context/window-for.ts";
 import type { ModelAgent } from "../../core/define-agent.ts";
-import { contextBudget } from "../../core/estimate.ts";
 import type { HandoffRecord } from "../../core/handoff.ts";
 import type { Head } from "../../store/log.ts";
 import type { Deps } from "../deps.ts";
@@ -22,14 +21,7 @@ export async function readContext(
   const { log } = deps.store;
   const { state, tenant, sessionId, version } = head;
   const handoff = state.marks.handoff ? await readHandoff(deps, head, state.marks.handoff) : undefined;
-  const openTurnVersion = state.turn?.startedVersion;
-  const window = createWindow({
-    strategy: agent.context,
-    budgetTokens: contextBudget(agent.model),
-    windowTokens: agent.windowTokens,
-    openWork: hasOpenWork(handoff),
-    ...(openTurnVersion === undefined ? {} : { openTurnVersion }),
-  });
+  const window = windowFor({ agent, state, tools, ...(handoff ? { handoff } : {}) });
   for await (const checkpoint of log.lineage(tenant, sessionId, version)) {
     if (window.add(checkpoint.event, checkpoint.version) === "enough") break;
   }
@@ -39,9 +31,7 @@ export async function readContext(
     agent,
     state,
     tools,
-    events: read.events,
-    strategy: read.strategy,
-    ...(read.summary ? { summary: read.summary } : {}),
+    ...read,
     ...(turnStart ? { turnStart } : {}),
     ...(handoff ? { handoff } : {}),
   });
