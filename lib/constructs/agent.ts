@@ -10,14 +10,21 @@ import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { InvalidDefinition } from "../core/errors.ts";
 import { type StepName, stepNames } from "../steps/io.ts";
+import { stepTable } from "../workflow/step-table.ts";
+import { AgentApi, type TokenRules } from "./agent-api.ts";
 import { ExecutionAlarms } from "./execution-alarms.ts";
+import { HandlerFunction } from "./handler-function.ts";
 import { SessionStore } from "./session-store.ts";
-import { StepFunction } from "./step-function.ts";
 import { Workflow } from "./workflow.ts";
 
 export type AgentProps = {
   /** Path of the module that exports the agent, or an array of them, as its default. */
   entry: string;
+  /**
+   * Whose bearer tokens the HTTP API takes.
+   * @default no HTTP API is made
+   */
+  tokens?: TokenRules;
   /**
    * Secret whose text is the API key of the model.
    * @default a new, empty secret, to be filled in after the first deployment
@@ -62,9 +69,11 @@ export type AgentProps = {
 
 export class Agent extends Construct {
   readonly store: SessionStore;
-  readonly steps: Record<StepName, StepFunction>;
+  readonly steps: Record<StepName, HandlerFunction>;
   readonly stateMachine: StateMachine;
   readonly alarms: ExecutionAlarms;
+  /** Present when `tokens` are given. */
+  readonly api: AgentApi | undefined;
   /** Holds the model's API key. */
   readonly modelKey: ISecret;
   /** Grant to this what the tools need: `bucket.grantRead(agent.tools)`. */
@@ -78,21 +87,28 @@ export class Agent extends Construct {
     this.store = new SessionStore(this, "Store", { encryptionKey: props.encryptionKey, removalPolicy });
     this.modelKey = props.modelKey ?? this.#newModelKey();
     const step = (name: StepName) =>
-      new StepFunction(this, capitalised(name), {
-        step: name,
+      new HandlerFunction(this, stepTable[name].state, {
+        name,
+        description: `Baton: state ${stepTable[name].state}`,
+        timeoutSeconds: stepTable[name].functionTimeoutSeconds,
         entry: props.entry,
         store: this.store,
         logRetention,
         removalPolicy,
-        memoryMb: props.memoryMb?.[name],
+        memoryMb: props.memoryMb?.[name] ?? stepTable[name].memoryMb,
         environment: { ...props.environment, ...(asksModel(name) ? this.#modelEnvironment(props) : {}) },
         ...(asksModel(name) ? { paramsAndSecrets: secretsExtension } : {}),
       });
-    this.steps = Object.fromEntries(stepNames.map((name) => [name, step(name)])) as Record<StepName, StepFunction>;
+    this.steps = Object.fromEntries(stepNames.map((name) => [name, step(name)])) as Record<StepName, HandlerFunction>;
     for (const name of stepNames) if (asksModel(name)) this.modelKey.grantRead(this.steps[name].role);
     this.tools = this.steps.act.role;
     this.stateMachine = new Workflow(this, "Workflow", { steps: this.steps, logRetention, removalPolicy }).stateMachine;
     this.alarms = new ExecutionAlarms(this, "Alarms", { stateMachine: this.stateMachine, topic: props.alarmTopic });
+    const { entry, environment, tokens } = props;
+    const { store, stateMachine } = this;
+    this.api = tokens
+      ? new AgentApi(this, "Api", { tokens, entry, environment, store, stateMachine, logRetention, removalPolicy })
+      : undefined;
   }
 
   #newModelKey(): Secret {
@@ -117,6 +133,7 @@ const secretsExtension = ParamsAndSecretsLayerVersion.fromVersion(ParamsAndSecre
 /** Every option is honoured, so one that is not known is a mistake. */
 const known: Record<keyof AgentProps, true> = {
   entry: true,
+  tokens: true,
   modelKey: true,
   modelUrl: true,
   environment: true,
@@ -136,8 +153,4 @@ function refuseUnknown(props: AgentProps): void {
 
 function asksModel(name: StepName): boolean {
   return name === "think" || name === "compact";
-}
-
-function capitalised(name: StepName): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -7,7 +7,7 @@ import type { IKey } from "aws-cdk-lib/aws-kms";
 import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { indexes, keySchema, ttlAttribute } from "../adapters/dynamodb-schema.ts";
-import { acknowledgeWildcard } from "./acknowledge-wildcard.ts";
+import { acknowledgeWildcard, objectsOf } from "./acknowledge-wildcard.ts";
 
 export type SessionStoreProps = {
   /** @default keys that AWS owns and manages */
@@ -75,7 +75,7 @@ export class SessionStore extends Construct {
     );
     acknowledgeWildcard(
       role,
-      this.blobs,
+      objectsOf(this.blobs),
       "An object is named by the hash of its content, which is not known in advance.",
     );
     this.#key?.grant(role, ...keyActions);

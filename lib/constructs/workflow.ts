@@ -8,10 +8,10 @@ import { Construct } from "constructs";
 import { type StepName, stepNames } from "../steps/io.ts";
 import { arnPlaceholders, stateMachineDefinition, substitutionOf } from "../workflow/definition.ts";
 import { acknowledgeWildcard } from "./acknowledge-wildcard.ts";
-import type { StepFunction } from "./step-function.ts";
+import type { HandlerFunction } from "./handler-function.ts";
 
 export type WorkflowProps = {
-  steps: Record<StepName, StepFunction>;
+  steps: Record<StepName, HandlerFunction>;
   logRetention: RetentionDays;
   removalPolicy: RemovalPolicy;
 };
