@@ -239,9 +239,9 @@ function withShard(item: Item): Item {
 }
 
 function withShardChange(key: Key, change: Parameters<Table["update"]>[1]): typeof change {
-  if (change.set?.due !== undefined) return { ...change, set: { ...change.set, dueShard: dueShardOf(key.pk) } };
-  if (change.remove?.includes("due")) return { ...change, remove: [...change.remove, "dueShard"] };
-  return change;
+  // A shard that stays behind when `due` is removed does no harm: the index needs both.
+  if (change.set?.due === undefined) return change;
+  return { ...change, set: { ...change.set, dueShard: dueShardOf(key.pk) } };
 }
 
 /** What was stored, without the adapter's own attribute. Throws UnreadableRecord for what no Table has written. */
