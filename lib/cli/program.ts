@@ -1,0 +1,130 @@
+// The commands as a table: names, options, and where the code is. A command's file is loaded when it runs, so that
+// --help and short commands start fast.
+import { Command, InvalidArgumentError } from "commander";
+import { type Client, createClient } from "./client.ts";
+import { createConnect } from "./connection.ts";
+import { createOutput, type Output } from "./output.ts";
+
+export type Invocation = {
+  args: string[];
+  options: Record<string, string | number | boolean | undefined>;
+  output: Output;
+  client: Client;
+};
+
+/** Answers the exit code. */
+export type Run = (invocation: Invocation) => Promise<number>;
+
+type Option = { flags: string; description: string; integer?: { min: number; max: number } };
+type Row = { usage: string; description: string; options?: Option[]; load: () => Promise<{ run: Run }> };
+
+const key = { flags: "--key <key>", description: "session key: the stable address of a conversation" };
+const agent = { flags: "--agent <name>", description: "agent for a new conversation" };
+
+export const commands: Row[] = [
+  {
+    usage: "dev",
+    description: "run the embedded runtime: supervisor, worker, API, console",
+    options: [
+      { flags: "--port <port>", description: "0 takes a free one", integer: { min: 0, max: 65_535 } },
+      { flags: "--data <folder>", description: "where sessions and mail are kept" },
+      { flags: "--agent <module>", description: "module with a default-exported agent; several with commas" },
+    ],
+    load: () => import("./commands/dev.ts"),
+  },
+  {
+    usage: "chat",
+    description: "talk to an agent and see its steps as they happen",
+    options: [key, agent],
+    load: () => import("./commands/chat.ts"),
+  },
+  {
+    usage: "send <text>",
+    description: "send one message (- reads it from stdin)",
+    options: [
+      key,
+      agent,
+      { flags: "--wait", description: "wait for the answer and print it" },
+      { flags: "--idempotency-key <id>", description: "sending again with the same id gives the same turn" },
+    ],
+    load: () => import("./commands/send.ts"),
+  },
+  {
+    usage: "sessions",
+    description: "list sessions, most recently active first",
+    options: [
+      key,
+      { flags: "--status <status>", description: "created, running, paused, completed, failed, suspended or closed" },
+      { flags: "--limit <n>", description: "how many", integer: { min: 1, max: 200 } },
+    ],
+    load: () => import("./commands/sessions.ts"),
+  },
+  {
+    usage: "show <id>",
+    description: "a session rebuilt: turns, steps, versions",
+    load: () => import("./commands/show.ts"),
+  },
+  {
+    usage: "events <id>",
+    description: "the log of a session",
+    options: [
+      { flags: "--follow", description: "go on with what happens, until Ctrl-C" },
+      {
+        flags: "--after <version>",
+        description: "begin after this version",
+        integer: { min: 0, max: 999_999_999_999 },
+      },
+    ],
+    load: () => import("./commands/events.ts"),
+  },
+  {
+    usage: "stop <id>",
+    description: "end live work at the next step boundary",
+    options: [{ flags: "--reason <text>", description: "kept in the log" }],
+    load: () => import("./commands/stop.ts"),
+  },
+  {
+    usage: "demo",
+    description: "an investigation, killed in the middle, resumed: nothing lost, nothing twice",
+    load: () => import("./commands/demo.ts"),
+  },
+];
+
+export function buildProgram(done: (code: number) => void): Command {
+  const program = new Command("baton")
+    .description("Durable agent sessions.")
+    .exitOverride()
+    .showHelpAfterError("(baton --help shows what there is)")
+    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong use.");
+  for (const row of commands) {
+    const command = program.command(row.usage).description(row.description).allowExcessArguments(false);
+    for (const { flags, description, integer } of row.options ?? []) {
+      if (integer) command.option(flags, description, (text: string) => wholeNumber(text, integer));
+      else command.option(flags, description);
+    }
+    command
+      .option("--json", "JSON lines on stdout")
+      .option("--url <url>", "which runtime (BATON_URL; else the local one)")
+      .option("--token <token>", "bearer token (BATON_TOKEN)")
+      .action(async (...given: unknown[]) => {
+        const options = command.opts<Invocation["options"] & { json?: boolean; url?: string; token?: string }>();
+        const connect = createConnect({ ...options, env: process.env });
+        const { run } = await row.load();
+        done(
+          await run({
+            args: given.slice(0, command.registeredArguments.length).map(String),
+            options,
+            output: createOutput({ json: options.json === true }),
+            client: createClient(connect),
+          }),
+        );
+      });
+  }
+  return program;
+}
+
+function wholeNumber(text: string, range: { min: number; max: number }): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= range.min && value <= range.max) return value;
+  throw new InvalidArgumentError(`Use a whole number from ${range.min} to ${range.max}.`);
+}
