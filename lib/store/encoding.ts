@@ -1,6 +1,6 @@
 // Payloads as canonical JSON text (RFC 8785), gzipped when that saves a tenth, by reference when they are
 // large. Decoding never guesses: anything unexpected is an `UnreadableRecord` naming the path.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import canonicalizeJson from "canonicalize";
 import { UnreadableRecord } from "../core/errors.ts";
@@ -21,7 +21,7 @@ export function canonical(value: unknown): string {
 }
 
 export function sha256(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }
 
 /** The attributes `<name>` (text or bytes) and `<name>Enc` of a payload. Blobs are written before this answers. */

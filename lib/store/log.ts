@@ -53,26 +53,36 @@ export type LogOptions = {
 };
 
 const maxItemBytes = 400 * 1024;
-const pageSize = 32;
+/** Items of the first page of a walk backwards; each later one is four times as large, up to the largest. */
+const firstPageSize = 2;
+const largestPageSize = 32;
+/** Bytes of heads kept as they were read: a step needs the event of the head that it has just asked for. */
+const readHeadBytes = 1024 * 1024;
 const maxPutAttempts = 5;
 
 export function createLog(options: LogOptions): Log {
   const { table, blobs, clock } = options;
-  const cache = createCache<Checkpoint>(options.cacheBytes ?? 32 * 1024 * 1024);
+  const cacheBytes = options.cacheBytes ?? 32 * 1024 * 1024;
+  const cache = createCache<Checkpoint>(cacheBytes);
+  const readHeads = createCache<Item>(Math.min(cacheBytes, readHeadBytes));
 
   async function head(tenant: string, sessionId: string): Promise<Head | null> {
     const pk = sessionPk(tenant, sessionId);
     const [item] = await table.query({ pk, prefix: versionPrefix, reverse: true, limit: 1 });
     if (!item) return null;
-    const known = cache.get(cacheKey(pk, versionOf(item.sk)));
-    return known && known.hash === item.hash ? known : readHead(item, tenant, sessionId);
+    const name = cacheKey(pk, versionOf(item.sk));
+    const known = cache.get(name);
+    if (known && known.hash === item.hash) return known;
+    readHeads.set(name, item, itemBytes(item));
+    return readHead(item, tenant, sessionId);
   }
 
   async function at(tenant: string, sessionId: string, version: number): Promise<Checkpoint | null> {
     const pk = sessionPk(tenant, sessionId);
-    const known = cache.get(cacheKey(pk, version));
+    const name = cacheKey(pk, version);
+    const known = cache.get(name);
     if (known) return known;
-    const item = await table.get({ pk, sk: versionSk(version) });
+    const item = readHeads.get(name) ?? (await table.get({ pk, sk: versionSk(version) }));
     return item ? readAndCache(item, tenant, sessionId) : null;
   }
 
@@ -175,21 +185,20 @@ export function createLog(options: LogOptions): Log {
   async function* lineage(tenant: string, sessionId: string, version: number): AsyncIterable<Checkpoint> {
     let [id, next] = [sessionId, version];
     let page = new Map<number, Item>();
+    let pageSize = firstPageSize;
     while (next > 0) {
       const pk = sessionPk(tenant, id);
-      let checkpoint = cache.get(cacheKey(pk, next));
+      const name = cacheKey(pk, next);
+      let checkpoint = cache.get(name);
       if (!checkpoint) {
-        if (!page.has(next)) {
-          const items = await table.query({
-            pk,
-            prefix: versionPrefix,
-            after: versionSk(next + 1),
-            reverse: true,
-            limit: pageSize,
-          });
+        const read = readHeads.get(name);
+        if (!read && !page.has(next)) {
+          const after = versionSk(next + 1);
+          const items = await table.query({ pk, prefix: versionPrefix, after, reverse: true, limit: pageSize });
           page = new Map(items.map((item) => [versionOf(item.sk), item]));
+          pageSize = Math.min(pageSize * 4, largestPageSize);
         }
-        const item = page.get(next);
+        const item = read ?? page.get(next);
         if (!item) throw new UnreadableRecord(`version ${next} of session ${id} is missing`);
         checkpoint = await readAndCache(item, tenant, id);
       }
