@@ -46,11 +46,12 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
     case "approval.requested":
       return withTurn(
         withCall(state, event.index, (call) => ({
-          ...call,
-          gated: true,
+          ...without(without(call, "leaseUntil"), "doubt"),
+          gated: call.gated || event.kind === "call",
           status: "asking",
           approvalId: event.approvalId,
           approval: "pending",
+          ...(event.kind === "in_doubt" ? { doubt: true } : {}),
         })),
         (turn) => ({ ...turn, askedAt: turn.askedAt ?? at.at }),
       );
@@ -263,12 +264,11 @@ function modelFailed(state: SessionState, event: EventOf<"model.failed">, at: At
   );
 }
 
+/** The turn may be over, or the call asked about anew: then it is a fact for the record only. */
 function approvalDecided(state: SessionState, event: EventOf<"approval.decided">, at: At): SessionState {
-  const after = withCall(state, event.index, (call) =>
-    call.approvalId === event.approvalId && call.status === "asking"
-      ? { ...call, status: "pending", approval: event.status }
-      : call,
-  );
+  const open = state.turn?.calls.find((call) => call.index === event.index);
+  if (open?.approvalId !== event.approvalId || open.status !== "asking") return state;
+  const after = withCall(state, event.index, (call) => ({ ...call, status: "pending", approval: event.status }));
   return withTurn(after, (turn) => {
     if (turn.askedAt === undefined || turn.calls.some((call) => call.status === "asking")) return turn;
     return { ...without(turn, "askedAt"), waitedMs: turn.waitedMs + Math.max(0, at.at - turn.askedAt) };

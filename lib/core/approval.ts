@@ -25,14 +25,19 @@ export type MailMark = {
   status: "sending" | "sent" | "refused";
   /** Code of the refusal. */
   error?: string;
+  /** Epoch milliseconds of the latest try, written before it; whoever wrote it is the one who tries. */
+  triedAt?: number;
+  tries?: number;
 };
 
 export type Approver = {
   email: string;
-  /** Hash of this person's link secret; the secret itself is only in the mail. */
+  /** Hash of this person's link secret; the secret itself is only in the mail. Empty until the mails are made. */
   secretHash: string;
   role: "approver" | "escalation";
   mailed?: Partial<Record<Exclude<MailPurpose, "code">, MailMark>>;
+  /** Epoch milliseconds at which the page was first shown to this person. */
+  shownAt?: number;
 };
 
 export type ApprovalDecision = {

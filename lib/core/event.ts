@@ -163,6 +163,8 @@ export type Event =
       inputHash: string;
       approvers: string[];
       expiresAt: number;
+      /** Why people are asked again, or how the call came into doubt. */
+      reason?: string;
     }
   | { type: "approval.mailed"; approvalId: string; to: string; purpose: string; messageId: string }
   | { type: "approval.shown"; approvalId: string; by: string; address?: string }
@@ -172,6 +174,10 @@ export type Event =
       index: number;
       status: "approved" | "rejected" | "expired" | "cancelled";
       decisions: { by: string; decision: string; at: number; comment?: string; via: string; address?: string }[];
+      /** Hash of the arguments that were decided on; another than the requested one after an edit. */
+      inputHash?: string;
+      /** Why it was cancelled. */
+      reason?: string;
     }
   | {
       type: "flow.planned";

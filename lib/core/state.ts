@@ -15,6 +15,8 @@ export type CallState = {
   attempts: number;
   approvalId?: string;
   approval?: "pending" | "approved" | "rejected" | "expired" | "cancelled";
+  /** People were asked whether it happened: `approvalId` is of kind `in_doubt`. */
+  doubt?: true;
 };
 
 /** Waiting for the model after a transient refusal. */

@@ -1,8 +1,10 @@
 // The embedded composition root: chooses adapters by the settings and puts the same steps, machine and
 // store together that the cloud runs.
+import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createFilesBlobs } from "../adapters/files-blobs.ts";
+import { createHmacSigner } from "../adapters/hmac-signer.ts";
 import { createLiveBus } from "../adapters/live-bus.ts";
 import { createMemoryBlobs } from "../adapters/memory-blobs.ts";
 import { createMemoryTable } from "../adapters/memory-table.ts";
@@ -10,9 +12,13 @@ import { createRandomIds } from "../adapters/random-ids.ts";
 import { createSqliteTable } from "../adapters/sqlite-table.ts";
 import { createSystemClock } from "../adapters/system-clock.ts";
 import type { Agent } from "../core/define-flow.ts";
-import type { Clock, Ids, Log } from "../ports/clock.ts";
+import { MailRefused } from "../core/errors.ts";
+import { approvalMails } from "../mail/approval-mails.ts";
 import type { Blobs } from "../ports/blobs.ts";
+import type { Clock, Ids, Log } from "../ports/clock.ts";
+import type { Mailer } from "../ports/mailer.ts";
 import type { Model } from "../ports/model.ts";
+import type { Signer } from "../ports/signer.ts";
 import type { Table } from "../ports/table.ts";
 import type { Deps } from "../steps/deps.ts";
 import { createSteps } from "../steps/index.ts";
@@ -31,6 +37,12 @@ export type RuntimeOptions = {
   interpreter?: Omit<InterpreterOptions, "handlers">;
   roundsPerSegment?: number;
   cacheBytes?: number;
+  /** @default nobody is mailed; approvals are decided signed in */
+  mailer?: Mailer;
+  /** @default a random key: mailed links end with the process */
+  signer?: Signer;
+  /** Base of mailed links. @default http://127.0.0.1 */
+  publicUrl?: () => string;
 };
 
 export type Runtime = {
@@ -59,6 +71,10 @@ export function buildRuntime(options: RuntimeOptions): Runtime {
     ids: options.ids ?? createRandomIds(),
     log: options.log,
     live,
+    mailer: options.mailer ?? noMailer,
+    approvalMails,
+    signer: options.signer ?? createHmacSigner({ key: randomBytes(32) }),
+    publicUrl: options.publicUrl ?? (() => "http://127.0.0.1"),
     stopping: stopping.signal,
     // Set below: the steps need the deps, and the orchestrator needs the steps.
     orchestrator: { start: fails, release: fails, isRunning: fails },
@@ -73,7 +89,12 @@ export function buildRuntime(options: RuntimeOptions): Runtime {
   };
 }
 
-async function stopRuntime(deps: Deps, interpreter: Interpreter, stopping: AbortController, graceMs: number): Promise<void> {
+async function stopRuntime(
+  deps: Deps,
+  interpreter: Interpreter,
+  stopping: AbortController,
+  graceMs: number,
+): Promise<void> {
   const owners = new Set(interpreter.running());
   const timer = new AbortController();
   const grace = deps.clock.sleep(graceMs, timer.signal).then(
@@ -96,20 +117,31 @@ async function markOpenTurns(deps: Deps, owners: ReadonlySet<string>): Promise<v
     if (!head?.state.turn || !owners.has(head.state.turn.owner)) continue;
     await log
       .append(head, { type: "session.resume_marked", cause: "shutdown" }, { next: () => `shutdown/${deps.ids.uuid()}` })
-      .catch((error: unknown) => deps.log.warn("a session could not be marked", { sessionId: row.id, error: String((error as Error).name) }));
+      .catch((error: unknown) =>
+        deps.log.warn("a session could not be marked", { sessionId: row.id, error: String((error as Error).name) }),
+      );
   }
 }
+
+const noMailer: Mailer = {
+  destination: "nowhere",
+  send: () => Promise.reject(new MailRefused("this runtime was built without a mailer")),
+};
 
 function fails(): never {
   throw new Error("the orchestrator is not there yet");
 }
 
 /** The table and blobs of the settings. */
-export async function openStorage(settings: { store: "sqlite" | "dynamodb" | "memory"; data: string }, now: () => number): Promise<{ table: Table; blobs: Blobs }> {
+export async function openStorage(
+  settings: { store: "sqlite" | "dynamodb" | "memory"; data: string },
+  now: () => number,
+): Promise<{ table: Table; blobs: Blobs }> {
   if (settings.store === "memory") return { table: createMemoryTable({ now }), blobs: createMemoryBlobs() };
   mkdirSync(settings.data, { recursive: true });
   const blobs = createFilesBlobs({ dir: join(settings.data, "blobs") });
-  if (settings.store === "sqlite") return { table: createSqliteTable({ file: join(settings.data, "baton.sqlite"), now }), blobs };
+  if (settings.store === "sqlite")
+    return { table: createSqliteTable({ file: join(settings.data, "baton.sqlite"), now }), blobs };
   const { openDynamoDb } = await import("./open-dynamodb.ts");
   return { table: await openDynamoDb(now), blobs };
 }

@@ -1,12 +1,17 @@
 // The worker process of the embedded runtime: API, state machine, store, sweeper. It may die at any instant;
 // the next one goes on from the log. Started by the supervisor, told and asked over IPC.
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { serve } from "@hono/node-server";
+import { createFilesMailer } from "../adapters/files-mailer.ts";
+import { createHmacSigner } from "../adapters/hmac-signer.ts";
 import { createJsonLog } from "../adapters/json-log.ts";
+import { createSmtpMailer } from "../adapters/smtp-mailer.ts";
 import { createApi } from "../api/create-api.ts";
 import { createJwtAuthenticator } from "../api/dev-token.ts";
 import { BatonError } from "../core/errors.ts";
 import { sweepDue } from "../sessions/sweep.ts";
+import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
 import { readDevSecret } from "./dev-secret.ts";
 import { loadAgents } from "./load-agents.ts";
@@ -23,14 +28,28 @@ const sweepEveryMs = 5000;
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
-  const log = createJsonLog({ write: (line) => process.stderr.write(line), level: process.env.BATON_LOG === "info" ? "info" : "warn" });
+  const log = createJsonLog({
+    write: (line) => process.stderr.write(line),
+    level: process.env.BATON_LOG === "info" ? "info" : "warn",
+  });
   const secret = readDevSecret(required("BATON_SECRET_FILE"));
   const [agents, model, storage] = await Promise.all([
     loadAgents(settings.agent, process.cwd()),
     openModel(settings),
     openStorage(settings, Date.now),
   ]);
-  const runtime = buildRuntime({ agents, model: model.model, ...storage, log });
+  let url = "";
+  const runtime = buildRuntime({
+    agents,
+    model: model.model,
+    ...storage,
+    log,
+    mailer: settings.smtpUrl
+      ? createSmtpMailer({ url: settings.smtpUrl, from: settings.mailFrom, log })
+      : createFilesMailer({ dir: join(settings.data, "mail"), from: settings.mailFrom }),
+    signer: createHmacSigner({ key: readApprovalSecret(settings.data) }),
+    publicUrl: () => settings.publicUrl ?? url,
+  });
   const { deps } = runtime;
   const api = createApi({
     deps,
@@ -42,6 +61,7 @@ async function main(): Promise<void> {
     server.once("error", reject);
     server.once("listening", () => resolve((server.address() as { port: number }).port));
   });
+  url = `http://127.0.0.1:${port}`;
   // Whatever has an open turn or a waiting message goes on: no other process can be running it.
   const counts = await sweepDue(deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot: `boot-${process.pid}` });
   tell({ kind: "ready", port, model: model.name, resumed: (counts.resumed ?? 0) + (counts.started ?? 0) });

@@ -4,17 +4,11 @@ import { html, raw } from "hono/html";
 import { type Detail, describeInput, visible, visibleLine } from "../core/approval/describe.ts";
 import { type Approval, type Approver, currentInput, type MailPurpose } from "../core/approval.ts";
 import type { Json } from "../core/json.ts";
+import type { ApprovalMail, MailText } from "../ports/approval-mails.ts";
 import { consequence, decisionLine, outcome, question } from "./approval-words.ts";
 import { utcTime } from "./utc-time.ts";
 
-export type ApprovalMail = { approval: Approval; approver: Approver } & (
-  | { purpose: "request" | "reminder" | "escalation" /** This person's own link. */; link: string }
-  | { purpose: "decided" }
-  /** No link here: whoever has only the code, or only the link, has nothing. */
-  | { purpose: "code"; code: string /** Epoch milliseconds. */; codeExpiresAt: number }
-);
-
-export type MailText = { subject: string; text: string; html: string };
+export type { ApprovalMail, MailText };
 
 /** Characters of arguments that a mail shows; the page shows all. Mail programs clip near 100 KB. */
 export const maxMailCharacters = 20_000;

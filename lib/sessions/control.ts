@@ -5,6 +5,7 @@ import type { Event } from "../core/event.ts";
 import type { Deps } from "../steps/deps.ts";
 import { createWriter } from "../steps/run.ts";
 import type { Head } from "../store/log.ts";
+import { cancelSessionApprovals } from "./approvals/cancel-approvals.ts";
 
 export type SessionAddress = { tenant: string; sessionId: string; user: string };
 
@@ -15,13 +16,15 @@ export async function stopSession(
   options: { reason?: string; ifVersion?: number } = {},
 ): Promise<Head> {
   const reason = options.reason ?? `by ${at.user}`;
-  return control(deps, at, options.ifVersion, ({ state }): Event | null => {
+  const after = await control(deps, at, options.ifVersion, ({ state }): Event | null => {
     if (state.lifecycle.kind === "closed") throw new ImpossibleTransition("the session is closed already");
     if (state.lifecycle.kind === "suspended" || state.turn?.stop) return null;
     return state.turn
       ? { type: "stop.requested", reason, by: at.user, thenSuspend: true }
       : { type: "session.suspended", cause: `stopped: ${reason}` };
   });
+  await cancelSessionApprovals(deps, at, `stopped: ${reason}`);
+  return after;
 }
 
 const maxRaces = 200;

@@ -1,10 +1,15 @@
 // What the sweeper (and the boot of the embedded runtime) does for one session: a turn without an execution
 // gets one, a message without a turn gets a turn. Repeating it is harmless.
 import type { ResumeCause } from "../core/event.ts";
+import { turnStatus } from "../core/state.ts";
 import { agentOf, type Deps } from "../steps/deps.ts";
 import { nameExecution } from "../steps/run.ts";
+import { approvalPrefix, statusSk } from "../store/keys.ts";
 import type { Head } from "../store/log.ts";
+import type { DueRow } from "../store/statuses.ts";
 import { startNext } from "./accept.ts";
+import { cancelSessionApprovals } from "./approvals/cancel-approvals.ts";
+import { type SweptApproval, sweepApproval } from "./approvals/sweep-approval.ts";
 
 export type Swept = "alive" | "resumed" | "started" | "waiting" | "idle" | "gone";
 
@@ -41,10 +46,15 @@ async function sweepTurn(
 ): Promise<Swept> {
   const { tenant, sessionId } = head;
   const now = deps.clock.now();
-  const lookAgain = (due: number) => deps.store.statuses.write(head.state, head.version, now, due);
+  const lookAgain = (due?: number) => deps.store.statuses.write(head.state, head.version, now, due);
   const { stuckAfterMs } = agentOf(deps, head.state.agent).session;
+  if (turn.stop && turn.calls.some((call) => call.status === "asking")) {
+    // Stopped, and the process died before people were told.
+    await cancelSessionApprovals(deps, { tenant, sessionId }, `stopped: ${turn.stop.reason}`);
+  }
   if (await deps.orchestrator.isRunning(turn.owner)) {
-    await lookAgain(now + stuckAfterMs);
+    // Waiting for people costs nothing: the approval is due by itself.
+    await lookAgain(turnStatus(head.state) === "waiting_for_input" && !turn.stop ? undefined : now + stuckAfterMs);
     return "alive";
   }
   if (turn.retry && turn.retry.at > now) {
@@ -53,24 +63,58 @@ async function sweepTurn(
   }
   const cause = turn.retry ? "due" : (head.state.resumePending?.cause ?? options.cause);
   await lookAgain(now + stuckAfterMs);
-  const name = nameExecution({ tenant, sessionId, turn: turn.turn, segment: turn.segment, salt: `r${head.version}-${options.slot}` });
+  const name = nameExecution({
+    tenant,
+    sessionId,
+    turn: turn.turn,
+    segment: turn.segment,
+    salt: `r${head.version}-${options.slot}`,
+  });
   await deps.orchestrator.start(name, { tenant, sessionId, turn: turn.turn, segment: turn.segment, cause });
   return "resumed";
 }
 
+export type SweepCounts = Partial<Record<Swept | SweptApproval | "failed", number>>;
+
 /** Looks after everything that is due until `before`; answers how many of each. One bad session does not stop the others. */
-export async function sweepDue(deps: Deps, options: { before: number; cause: ResumeCause; slot: string }): Promise<Partial<Record<Swept | "failed", number>>> {
-  const counts: Partial<Record<Swept | "failed", number>> = {};
+export async function sweepDue(
+  deps: Deps,
+  options: { before: number; cause: ResumeCause; slot: string },
+): Promise<SweepCounts> {
+  const counts: SweepCounts = {};
+  /** Sessions looked after in this run: a second execution would take the turn from the first. */
+  const seen = new Set<string>();
+  const session = async (row: DueRow, cause: ResumeCause): Promise<Swept> => {
+    seen.add(`${row.tenant}#${row.id}`);
+    return sweepSession(deps, { tenant: row.tenant, sessionId: row.id }, { ...options, cause });
+  };
+  const approval = (row: DueRow): Promise<SweptApproval> =>
+    sweepApproval(
+      deps,
+      { tenant: row.tenant, id: row.sk.slice(approvalPrefix.length) },
+      {
+        // After a crash nobody else can be sending its mails.
+        force: options.cause === "crash",
+        onOwnerless: async () => {
+          if (seen.has(`${row.tenant}#${row.id}`)) return;
+          await session(row, options.cause === "crash" ? "crash" : "decision");
+        },
+      },
+    );
+  const one = (row: DueRow): Promise<Swept | SweptApproval> | null => {
+    if (row.sk === statusSk) return seen.has(`${row.tenant}#${row.id}`) ? null : session(row, options.cause);
+    return row.sk.startsWith(approvalPrefix) ? approval(row) : null;
+  };
   let cursor: string | undefined;
   do {
     const page = await deps.store.statuses.due(options.before, { limit: 100, ...(cursor ? { cursor } : {}) });
     for (const row of page.rows) {
-      if (row.sk !== "STATUS") continue;
-      const outcome = await sweepSession(deps, { tenant: row.tenant, sessionId: row.id }, options).catch((error: unknown) => {
-        deps.log.error("sweep of a session failed", { sessionId: row.id, error: error instanceof Error ? error.name : "Error" });
+      const outcome = await one(row)?.catch((error: unknown) => {
+        const name = error instanceof Error ? error.name : "Error";
+        deps.log.error("sweep failed", { sessionId: row.id, error: name });
         return "failed" as const;
       });
-      counts[outcome] = (counts[outcome] ?? 0) + 1;
+      if (outcome) counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     cursor = page.cursor;
   } while (cursor);

@@ -2,10 +2,13 @@
 // lib/local) fill it; nothing below chooses an adapter.
 import type { Agent } from "../core/define-flow.ts";
 import { AgentChanged } from "../core/errors.ts";
+import type { ApprovalMails } from "../ports/approval-mails.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
 import type { Live } from "../ports/live.ts";
+import type { Mailer } from "../ports/mailer.ts";
 import type { Model } from "../ports/model.ts";
 import type { Orchestrator } from "../ports/orchestrator.ts";
+import type { Signer } from "../ports/signer.ts";
 import type { Store } from "../store/index.ts";
 
 export type Deps = {
@@ -18,6 +21,12 @@ export type Deps = {
   ids: Ids;
   log: Log;
   live: Live;
+  mailer: Mailer;
+  approvalMails: ApprovalMails;
+  /** Derives link secrets, page nonces and codes. */
+  signer: Signer;
+  /** Where people reach this runtime: base of mailed links, without a path. */
+  publicUrl: () => string;
   /** Aborted when the process must stop soon; running tools see it as their signal. */
   stopping: AbortSignal;
   /** Model replies in one execution before the turn goes on in a new one. @default 200 */

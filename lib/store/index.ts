@@ -3,6 +3,8 @@ import type { Event } from "../core/event.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Table } from "../ports/table.ts";
+import { type Approvals, createApprovals } from "./approvals.ts";
+import { type Attempts, createAttempts } from "./attempts.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { createLog, type Head, type Log } from "./log.ts";
 import { createOnceRecords, type OnceRecords } from "./once.ts";
@@ -15,6 +17,8 @@ export type Store = {
   inbox: Inbox;
   once: OnceRecords;
   statuses: Statuses;
+  approvals: Approvals;
+  attempts: Attempts;
   table: Table;
   blobs: Blobs;
 };
@@ -37,5 +41,7 @@ export function createStore(options: StoreOptions): Store {
     inbox: createInbox(table, blobs),
     once: createOnceRecords(table, () => clock.now()),
     statuses: createStatuses(table),
+    approvals: createApprovals({ table, blobs, clock }),
+    attempts: createAttempts(table, () => clock.now()),
   };
 }

@@ -13,6 +13,8 @@ function tenantPart(tenant: string): string {
 
 /** One segment of a key: no `#`, no control characters, never empty, reversible. */
 export function escapePart(text: string): string {
+  // Session ids and the like: made at every access, and nothing in them to escape.
+  if (/^[\w.-]+$/.test(text)) return text;
   return text === ""
     ? "%"
     : encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -56,8 +58,8 @@ export const budgetKey = (tenant: string, scope: string): Key => ({
 });
 export const tasksPk = (tenant: string): string => `${tenantPart(tenant)}#tasks`;
 export const slotsPk = (tenant: string, task: string): string => `${tenantPart(tenant)}#task:${escapePart(task)}`;
-/** Finds the session of an approval by the approval's id alone (mailed links carry no session). */
-export const approvalIndexKey = (tenant: string, approvalId: string): Key => ({
-  pk: `${tenantPart(tenant)}#approval:${escapePart(approvalId)}`,
-  sk: "AT",
+/** Tries of one kind in one window of time; `what` is a hash. */
+export const attemptsKey = (tenant: string, what: string, window: number): Key => ({
+  pk: `${tenantPart(tenant)}#attempts:${what}`,
+  sk: `W#${String(window).padStart(digits, "0")}`,
 });
