@@ -16,7 +16,7 @@ const agent = new Agent(stack, "Agent", {
   entry: fileURLToPath(new URL("../examples/aml-investigator/agent.ts", import.meta.url)),
   ...(typeof jwksUrl === "string" ? { tokens: { jwksUrl, ...(typeof issuer === "string" ? { issuer } : {}) } } : {}),
 });
-if (agent.api) new CfnOutput(stack, "Url", { value: agent.api.restApi.url });
+if (agent.api) new CfnOutput(stack, "Url", { value: agent.api.url });
 new CfnOutput(stack, "StateMachineArn", { value: agent.stateMachine.stateMachineArn });
 new CfnOutput(stack, "TableName", { value: agent.store.table.tableName });
 new CfnOutput(stack, "ModelKeyArn", {

@@ -14,11 +14,12 @@ type Invocation = { getRemainingTimeInMillis(): number };
 /** Left for the outcome to be written after a tool was told to stop. */
 const stopMarginMs = 5_000;
 
-export function lambdaStep(name: StepName, step: Step, wiring: Wiring) {
+/** `late`: parts of the wiring that can only be made during an invocation, such as what needs a secret. */
+export function lambdaStep(name: StepName, step: Step, wiring: Wiring, late?: () => Promise<Partial<Wiring>>) {
   return async (input: StepInput, invocation: Invocation): Promise<StepOutput | Record<string, never>> => {
     const stopping = AbortSignal.timeout(Math.max(0, invocation.getRemainingTimeInMillis() - stopMarginMs));
     try {
-      return smallPayload(name, await step({ ...wiring, stopping }, input));
+      return smallPayload(name, await step({ ...wiring, ...(await late?.()), stopping }, input));
     } catch (error) {
       // As in lib/steps/index.ts: the session belongs to another execution now.
       if (isFenced(error)) return doneOutput(input);

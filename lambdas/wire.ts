@@ -7,7 +7,7 @@ import { createJsonLog } from "../lib/adapters/json-log.ts";
 import { silentLive } from "../lib/adapters/live-bus.ts";
 import { createRandomIds } from "../lib/adapters/random-ids.ts";
 import { createSystemClock } from "../lib/adapters/system-clock.ts";
-import { ModelUnavailable, OrchestratorUnavailable } from "../lib/core/errors.ts";
+import { InvalidDefinition, ModelUnavailable, OrchestratorUnavailable } from "../lib/core/errors.ts";
 import type { Model } from "../lib/ports/model.ts";
 import type { Orchestrator } from "../lib/ports/orchestrator.ts";
 import type { Deps } from "../lib/steps/deps.ts";
@@ -38,6 +38,7 @@ export function wire(extras: { model?: Model; orchestrator?: Orchestrator } = {}
     ids: createRandomIds(),
     log: createJsonLog({ write: (line) => void process.stdout.write(line) }),
     live: silentLive,
+    ...absentApprovals,
   };
 }
 
@@ -47,3 +48,13 @@ const absentModel: Model = {
 
 const refuse = () => Promise.reject(new OrchestratorUnavailable("this function starts no executions"));
 const absentOrchestrator: Orchestrator = { start: refuse, isRunning: refuse, release: refuse };
+
+const noApprovals = (): never => {
+  throw new InvalidDefinition("this function asks nobody");
+};
+const absentApprovals: Pick<Wiring, "mailer" | "approvalMails" | "signer" | "publicUrl"> = {
+  mailer: { destination: "nowhere", send: async () => noApprovals() },
+  approvalMails: { write: noApprovals, messageId: noApprovals },
+  signer: { hmac: noApprovals },
+  publicUrl: noApprovals,
+};

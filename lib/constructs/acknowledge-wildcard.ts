@@ -1,7 +1,6 @@
 // cdk-nag reports each wildcard of a policy by itself; so is each acknowledged, with its reason.
 import { type CfnElement, Stack, Token, Validations } from "aws-cdk-lib";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
-import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 
 /** `finding`: the resource as cdk-nag writes it. */
@@ -11,20 +10,17 @@ export function acknowledgeWildcard(owner: Construct, finding: string, reason: s
 
 /** The objects of a bucket, as cdk-nag writes them. */
 export function objectsOf(bucket: Bucket): string {
-  return `<${logicalId(bucket)}.Arn>/*`;
+  const id = Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
+  return `<${id}.Arn>/*`;
 }
 
-/** The executions of a machine, as cdk-nag writes them. */
-export function executionsOf(machine: StateMachine): string {
-  const { account, region } = Stack.of(machine);
+/** The executions of a machine with this name, as cdk-nag writes them. */
+export function executionsOf(scope: Construct, machine: string): string {
+  const { account, region } = Stack.of(scope);
   const at = [named(region, "AWS::Region"), named(account, "AWS::AccountId")].join(":");
-  return `arn:<AWS::Partition>:states:${at}:execution:<${logicalId(machine)}.Name>:*`;
+  return `arn:<AWS::Partition>:states:${at}:execution:${machine}:*`;
 }
 
 function named(value: string, pseudo: string): string {
   return Token.isUnresolved(value) ? `<${pseudo}>` : value;
-}
-
-function logicalId(resource: Construct): string {
-  return Stack.of(resource).getLogicalId(resource.node.defaultChild as CfnElement);
 }

@@ -14,10 +14,10 @@ import {
 } from "aws-cdk-lib/aws-apigateway";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
-import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { acknowledgeWildcard, executionsOf } from "./acknowledge-wildcard.ts";
 import { HandlerFunction, type HandlerFunctionProps } from "./handler-function.ts";
+import { machineArn } from "./machine-arn.ts";
 import type { SessionStore } from "./session-store.ts";
 
 export type TokenRules = {
@@ -45,26 +45,34 @@ export type TokenRules = {
   userClaim?: string;
 };
 
-export type AgentApiProps = Pick<HandlerFunctionProps, "entry" | "logRetention" | "removalPolicy" | "environment"> & {
+export type AgentApiProps = Pick<
+  HandlerFunctionProps,
+  "entry" | "logRetention" | "removalPolicy" | "environment" | "paramsAndSecrets"
+> & {
   tokens: TokenRules;
   store: SessionStore;
-  stateMachine: StateMachine;
+  /** Name of the state machine, which is made elsewhere. */
+  machine: string;
 };
 
 /** The longest that a streamed response may last (API Gateway quotas); a client then reconnects with its last event id. */
 const streamSeconds = 900;
+
+const stageName = "prod";
 
 /** Paths that need no token: what a mailed link opens, and what says nothing about anyone. */
 const openPaths = ["approve/{proxy+}", "healthz", "openapi.json"];
 
 export class AgentApi extends Construct {
   readonly restApi: RestApi;
+  /** Without a slash at its end. */
+  readonly url: string;
   readonly handler: HandlerFunction;
   readonly authorizer: HandlerFunction;
 
   constructor(scope: Construct, id: string, props: AgentApiProps) {
     super(scope, id);
-    const { store, stateMachine, logRetention, removalPolicy, entry } = props;
+    const { store, machine, logRetention, removalPolicy, entry, paramsAndSecrets } = props;
     const tokens = tokenVariables(props.tokens);
     const common = { entry, logRetention, removalPolicy };
     this.handler = new HandlerFunction(this, "App", {
@@ -74,10 +82,11 @@ export class AgentApi extends Construct {
       timeoutSeconds: streamSeconds,
       memoryMb: 1024,
       store,
-      environment: { ...props.environment, ...tokens, BATON_STATE_MACHINE: stateMachine.stateMachineArn },
+      environment: { ...props.environment, ...tokens, BATON_STATE_MACHINE: machineArn(this, machine) },
+      ...(paramsAndSecrets ? { paramsAndSecrets } : {}),
     });
     store.grantLookups(this.handler.role);
-    grantExecutions(this.handler, stateMachine);
+    grantExecutions(this.handler, machine);
     this.authorizer = new HandlerFunction(this, "Authorizer", {
       ...common,
       name: "authorizer",
@@ -88,6 +97,9 @@ export class AgentApi extends Construct {
     });
     this.restApi = this.#restApi(props);
     this.#routes();
+    // Not restApi.url, which waits for the deployment and so for the very functions that are told of it.
+    const { region, urlSuffix } = Stack.of(this);
+    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
   }
 
   #restApi({ logRetention, removalPolicy }: AgentApiProps): RestApi {
@@ -96,6 +108,7 @@ export class AgentApi extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       cloudWatchRole: false,
       deployOptions: {
+        stageName,
         tracingEnabled: true,
         throttlingRateLimit: 100,
         throttlingBurstLimit: 200,
@@ -165,24 +178,17 @@ export class AgentApi extends Construct {
   }
 }
 
-function grantExecutions(handler: HandlerFunction, stateMachine: StateMachine): void {
-  const executions = Stack.of(handler).formatArn({
+function grantExecutions({ role }: HandlerFunction, machine: string): void {
+  const executions = Stack.of(role).formatArn({
     service: "states",
     resource: "execution",
-    resourceName: `${stateMachine.stateMachineName}:*`,
+    resourceName: `${machine}:*`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  handler.role.addToPolicy(
-    new PolicyStatement({
-      sid: "Executions",
-      actions: ["states:StartExecution", "states:SendTaskSuccess"],
-      resources: [stateMachine.stateMachineArn],
-    }),
-  );
-  handler.role.addToPolicy(
-    new PolicyStatement({ sid: "Running", actions: ["states:DescribeExecution"], resources: [executions] }),
-  );
-  acknowledgeWildcard(handler.role, executionsOf(stateMachine), "Executions of this machine, named when they start.");
+  const start = { sid: "Start", actions: ["states:StartExecution"], resources: [machineArn(role, machine)] };
+  const look = { sid: "Look", actions: ["states:DescribeExecution"], resources: [executions] };
+  for (const statement of [start, look]) role.addToPolicy(new PolicyStatement(statement));
+  acknowledgeWildcard(role, executionsOf(role, machine), "Executions of this machine get their names when they start.");
 }
 
 function tokenVariables({ jwksUrl, issuer, audience, tenantClaim, userClaim }: TokenRules): Record<string, string> {

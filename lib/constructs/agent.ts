@@ -1,5 +1,5 @@
 // An agent on AWS: `new Agent(this, "Agent", { entry: "agent.ts" })` and nothing else required.
-import { RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Names, RemovalPolicy, Validations } from "aws-cdk-lib";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { ParamsAndSecretsLayerVersion, ParamsAndSecretsVersions } from "aws-cdk-lib/aws-lambda";
@@ -12,8 +12,10 @@ import { InvalidDefinition } from "../core/errors.ts";
 import { type StepName, stepNames } from "../steps/io.ts";
 import { stepTable } from "../workflow/step-table.ts";
 import { AgentApi, type TokenRules } from "./agent-api.ts";
+import { Approvals, type MailProps } from "./approvals.ts";
 import { ExecutionAlarms } from "./execution-alarms.ts";
 import { HandlerFunction } from "./handler-function.ts";
+import { machineArn } from "./machine-arn.ts";
 import { SessionStore } from "./session-store.ts";
 import { Workflow } from "./workflow.ts";
 
@@ -25,6 +27,16 @@ export type AgentProps = {
    * @default no HTTP API is made
    */
   tokens?: TokenRules;
+  /**
+   * Sender of approval mails.
+   * @default nobody is mailed; approvals are decided by signed-in people
+   */
+  mail?: MailProps;
+  /**
+   * Where people reach the API, for instance a custom domain; base of mailed links.
+   * @default the API's own URL
+   */
+  publicUrl?: string;
   /**
    * Secret whose text is the API key of the model.
    * @default a new, empty secret, to be filled in after the first deployment
@@ -86,29 +98,38 @@ export class Agent extends Construct {
     const logRetention = props.logRetention ?? RetentionDays.ONE_MONTH;
     this.store = new SessionStore(this, "Store", { encryptionKey: props.encryptionKey, removalPolicy });
     this.modelKey = props.modelKey ?? this.#newModelKey();
+    const { entry, environment, tokens } = props;
+    const machine = Names.uniqueResourceName(this, { maxLength: 70, separator: "-" });
+    const common = { entry, store: this.store, logRetention, removalPolicy };
     const step = (name: StepName) =>
       new HandlerFunction(this, stepTable[name].state, {
+        ...common,
         name,
         description: `Baton: state ${stepTable[name].state}`,
         timeoutSeconds: stepTable[name].functionTimeoutSeconds,
-        entry: props.entry,
-        store: this.store,
-        logRetention,
-        removalPolicy,
         memoryMb: props.memoryMb?.[name] ?? stepTable[name].memoryMb,
-        environment: { ...props.environment, ...(asksModel(name) ? this.#modelEnvironment(props) : {}) },
-        ...(asksModel(name) ? { paramsAndSecrets: secretsExtension } : {}),
+        environment: { ...environment, ...(asksModel(name) ? this.#modelEnvironment(props) : {}) },
+        ...(asksModel(name) || name === "ask" ? { paramsAndSecrets: secretsExtension } : {}),
       });
     this.steps = Object.fromEntries(stepNames.map((name) => [name, step(name)])) as Record<StepName, HandlerFunction>;
     for (const name of stepNames) if (asksModel(name)) this.modelKey.grantRead(this.steps[name].role);
     this.tools = this.steps.act.role;
-    this.stateMachine = new Workflow(this, "Workflow", { steps: this.steps, logRetention, removalPolicy }).stateMachine;
+    const { steps } = this;
+    this.stateMachine = new Workflow(this, "Workflow", {
+      name: machine,
+      steps,
+      logRetention,
+      removalPolicy,
+    }).stateMachine;
     this.alarms = new ExecutionAlarms(this, "Alarms", { stateMachine: this.stateMachine, topic: props.alarmTopic });
-    const { entry, environment, tokens } = props;
-    const { store, stateMachine } = this;
-    this.api = tokens
-      ? new AgentApi(this, "Api", { tokens, entry, environment, store, stateMachine, logRetention, removalPolicy })
-      : undefined;
+    const apiProps = { ...common, tokens, environment, machine, paramsAndSecrets: secretsExtension };
+    this.api = tokens ? new AgentApi(this, "Api", { ...apiProps, tokens }) : undefined;
+    const approvals = new Approvals(this, "Approvals", { mail: props.mail });
+    const arn = machineArn(this, machine);
+    steps.ask.handler.addEnvironment("BATON_STATE_MACHINE", arn);
+    for (const handler of [steps.ask, this.api?.handler]) {
+      if (handler) approvals.bind(handler, props.publicUrl ?? this.api?.url, arn);
+    }
   }
 
   #newModelKey(): Secret {
@@ -134,6 +155,8 @@ const secretsExtension = ParamsAndSecretsLayerVersion.fromVersion(ParamsAndSecre
 const known: Record<keyof AgentProps, true> = {
   entry: true,
   tokens: true,
+  mail: true,
+  publicUrl: true,
   modelKey: true,
   modelUrl: true,
   environment: true,

@@ -1,6 +1,6 @@
 // The state machine: the definition of lib/workflow with the functions' ARNs filled in, and a role that may invoke
 // exactly these functions and start exactly this machine.
-import { Aws, Names, type RemovalPolicy } from "aws-cdk-lib";
+import { Aws, type RemovalPolicy } from "aws-cdk-lib";
 import { Policy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from "aws-cdk-lib/aws-stepfunctions";
@@ -11,6 +11,8 @@ import { acknowledgeWildcard } from "./acknowledge-wildcard.ts";
 import type { HandlerFunction } from "./handler-function.ts";
 
 export type WorkflowProps = {
+  /** Known beforehand, so that its own functions can be told of it. */
+  name: string;
   steps: Record<StepName, HandlerFunction>;
   logRetention: RetentionDays;
   removalPolicy: RemovalPolicy;
@@ -21,13 +23,14 @@ export class Workflow extends Construct {
 
   constructor(scope: Construct, id: string, props: WorkflowProps) {
     super(scope, id);
-    const { steps, logRetention, removalPolicy } = props;
+    const { name: stateMachineName, steps, logRetention, removalPolicy } = props;
     const arns = stepNames.map((name) => [name, steps[name].handler.functionArn] as const);
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("states.amazonaws.com") });
     role.addToPolicy(
       new PolicyStatement({ sid: "Steps", actions: ["lambda:InvokeFunction"], resources: arns.map(([, arn]) => arn) }),
     );
     this.stateMachine = new StateMachine(this, "Machine", {
+      stateMachineName,
       comment: "Baton: one execution per turn segment",
       definitionBody: DefinitionBody.fromString(JSON.stringify(stateMachineDefinition(arnPlaceholders, partition))),
       definitionSubstitutions: {
@@ -43,7 +46,7 @@ export class Workflow extends Construct {
         includeExecutionData: false,
         destination: new LogGroup(this, "Logs", {
           // Under this prefix the log delivery's resource policy does not grow with each machine.
-          logGroupName: `/aws/vendedlogs/states/${Names.uniqueResourceName(this, { maxLength: 64 })}`,
+          logGroupName: `/aws/vendedlogs/states/${stateMachineName}`,
           retention: logRetention,
           removalPolicy,
         }),

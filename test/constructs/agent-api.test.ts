@@ -84,10 +84,11 @@ describe("the HTTP API of the Agent construct", () => {
         .map(({ Sid }) => Sid)
         .filter(Boolean)
         .sort(),
-    ).toEqual(["Blobs", "Executions", "Lookups", "Running", "Sessions"]);
+    ).toEqual(["Blobs", "Look", "Lookups", "Release", "Sessions", "Start"]);
     const bySid = (sid: string) => app.find(({ Sid }) => Sid === sid);
-    expect(bySid("Executions")?.Action).toEqual(["states:StartExecution", "states:SendTaskSuccess"]);
-    expect(bySid("Running")?.Action).toBe("states:DescribeExecution");
+    expect(bySid("Start")?.Action).toBe("states:StartExecution");
+    expect(bySid("Look")?.Action).toBe("states:DescribeExecution");
+    expect(bySid("Release")?.Action).toBe("states:SendTaskSuccess");
     expect(bySid("Lookups")?.Action).toBe("dynamodb:Query");
     expect(JSON.stringify(bySid("Lookups")?.Resource)).toContain("/index/due");
     const authorizer = policyOf("AgentApiAuthorizer").flatMap(({ Action }) => Action);

@@ -5,6 +5,7 @@ import { Key } from "aws-cdk-lib/aws-kms";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Bucket } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { EmailIdentity } from "aws-cdk-lib/aws-ses";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { Agent, type AgentProps } from "baton/cdk";
 import { AwsSolutionsChecks } from "cdk-nag";
@@ -195,14 +196,19 @@ describe("the Agent construct", () => {
     ]);
   });
 
-  it("lets only the functions that ask the model read its key", () => {
+  it("lets each secret be read only by the functions that use it", () => {
     const readers = statements().filter(({ statement }) =>
       [statement.Action].flat().includes("secretsmanager:GetSecretValue"),
     );
-    expect(readers.map(({ policy }) => policy.replace(/RoleDefaultPolicy.*/, "")).sort()).toEqual([
-      "AgentCompact",
-      "AgentThink",
-    ]);
+    const secretOf = (step: string) =>
+      readers
+        .filter(({ policy }) => policy.startsWith(`Agent${step}RoleDefaultPolicy`))
+        .map(({ statement }) => statement.Resource);
+    expect(readers).toHaveLength(3);
+    for (const step of ["Think", "Compact"]) {
+      expect(secretOf(step)).toEqual([{ Ref: expect.stringMatching(/^AgentModelKey/) }]);
+    }
+    expect(secretOf("Ask")).toEqual([{ Ref: expect.stringMatching(/^AgentApprovalsSigningKey/) }]);
   });
 
   it("raises an alarm for executions that failed, timed out or were aborted", () => {
@@ -235,7 +241,25 @@ describe("an option of the Agent construct", () => {
       modelUrl: "https://models.example",
       modelKey: Secret.fromSecretNameV2(stack, "Given", "model-key"),
       alarmTopic: new Topic(stack, "Topic"),
+      mail: {
+        from: "Baton <baton@bank.example>",
+        identity: EmailIdentity.fromEmailIdentityName(stack, "Sender", "bank.example"),
+      },
+      publicUrl: "https://agents.bank.example",
     }));
+    changed.hasResourceProperties("AWS::Lambda::Function", {
+      Description: "Baton: state Ask",
+      Environment: {
+        Variables: Match.objectLike({
+          BATON_PUBLIC_URL: "https://agents.bank.example",
+          BATON_MAIL_FROM: "Baton <baton@bank.example>",
+          BATON_SIGNING_SECRET: { Ref: Match.stringLikeRegexp("^AgentApprovalsSigningKey") },
+        }),
+      },
+    });
+    const mailers = statements(changed).filter(({ statement }) => statement.Action === "ses:SendEmail");
+    expect(mailers.map(({ policy }) => policy)).toEqual([expect.stringMatching(/^AgentAskRole/)]);
+    expect(JSON.stringify(mailers[0]?.statement.Resource)).toContain("identity/bank.example");
     changed.hasResource("AWS::DynamoDB::GlobalTable", {
       DeletionPolicy: "Delete",
       Properties: Match.objectLike({
@@ -259,7 +283,7 @@ describe("an option of the Agent construct", () => {
       Description: "Baton: state Think",
       Environment: { Variables: Match.objectLike({ ANTHROPIC_BASE_URL: "https://models.example" }) },
     });
-    changed.resourceCountIs("AWS::SecretsManager::Secret", 0);
+    changed.resourceCountIs("AWS::SecretsManager::Secret", 1);
     for (const [, alarm] of resources("AWS::CloudWatch::Alarm", changed)) {
       expect(alarm.Properties.AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Topic/) }]);
     }

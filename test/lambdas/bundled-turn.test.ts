@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDynamoDbTable } from "../../lib/adapters/dynamodb-table.ts";
+import { createHmacSigner } from "../../lib/adapters/hmac-signer.ts";
 import { createJsonLog } from "../../lib/adapters/json-log.ts";
 import { silentLive } from "../../lib/adapters/live-bus.ts";
 import { createMemoryBlobs } from "../../lib/adapters/memory-blobs.ts";
@@ -15,6 +16,7 @@ import { createSystemClock } from "../../lib/adapters/system-clock.ts";
 import { type Bundle, bundleLambda } from "../../lib/constructs/bundling.ts";
 import { createDemoModelServer, type DemoModelServer } from "../../lib/demo-model/server.ts";
 import { createInterpreter, type StepHandlers } from "../../lib/local/interpreter.ts";
+import { approvalMails } from "../../lib/mail/approval-mails.ts";
 import { acceptMessage } from "../../lib/sessions/accept.ts";
 import type { Deps } from "../../lib/steps/deps.ts";
 import { type StepInput, type StepName, stepNames } from "../../lib/steps/io.ts";
@@ -60,7 +62,8 @@ describe("a bundled handler", () => {
     act: 480,
     finish: 480,
     fail: 480,
-    ask: 480,
+    // With the clients of SES and Step Functions, and nodemailer.
+    ask: 700,
     think: 950,
     compact: 950,
   };
@@ -99,6 +102,7 @@ describe("the bundled handlers", () => {
       AWS_ENDPOINT_URL_S3: await urlOf(s3),
       BATON_TABLE: tableName,
       BATON_BLOBS: "blobs",
+      BATON_STATE_MACHINE: "arn:aws:states:eu-central-1:123456789012:stateMachine:test",
       ANTHROPIC_BASE_URL: model.url,
       ANTHROPIC_API_KEY: "test",
     });
@@ -162,6 +166,10 @@ function depsOn(tableName: string, orchestrator: Deps["orchestrator"]): Deps {
     ids: createRandomIds(),
     log: createJsonLog({ write: () => {}, level: "off" }),
     live: silentLive,
+    mailer: { destination: "nowhere", send: () => Promise.reject(new Error("not here")) },
+    approvalMails,
+    signer: createHmacSigner({ key: new Uint8Array(32) }),
+    publicUrl: () => "https://baton.example",
     stopping: new AbortController().signal,
   };
 }
