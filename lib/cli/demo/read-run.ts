@@ -52,8 +52,6 @@ export function toolRuns(traceFile: string): ToolRun[] {
 
 async function reports(registryUrl: string | undefined): Promise<DemoRun["reports"]> {
   if (!registryUrl) throw new Error("the registry is not running; the demo needs the flagship example");
-  const answer = (await (await fetch(`${registryUrl}/reports`)).json()) as
-    | { reports?: DemoRun["reports"] }
-    | DemoRun["reports"];
-  return Array.isArray(answer) ? answer : (answer.reports ?? []);
+  const answer = (await (await fetch(`${registryUrl}/reports`)).json()) as { items: DemoRun["reports"] };
+  return answer.items;
 }
