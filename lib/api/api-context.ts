@@ -4,7 +4,13 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Deps } from "../steps/deps.ts";
 
 /** Who calls: only ever taken from the verified token. */
-export type Caller = { tenant: string; user: string; scopes?: string[] };
+export type Caller = {
+  tenant: string;
+  user: string;
+  /** Mail address of the signed-in person, when the issuer vouches for it: who decides on approvals. */
+  email?: string;
+  scopes?: string[];
+};
 
 /**
  * The caller a bearer token stands for; null when it is not valid. Throws a `Transient` when it cannot be told now.

@@ -16,6 +16,8 @@ import { bearer } from "./bearer.ts";
 import { invalidInput } from "./invalid-input.ts";
 import { problemResponse } from "./problem.ts";
 import { readBody } from "./read-body.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
+import { approveLinkRoutes } from "./routes/approve-link.ts";
 import { checkpointRoutes } from "./routes/checkpoints.ts";
 import { controlRoutes } from "./routes/control.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -33,7 +35,8 @@ export type ApiOptions = {
   routes?: RouteModule[];
 };
 
-export type Api = { fetch(request: Request): Promise<Response> };
+/** `env`: what the host knows about the connection (@hono/node-server, hono/aws-lambda). */
+export type Api = { fetch(request: Request, env?: object): Promise<Response> };
 
 const ownRoutes: RouteModule[] = [
   messageRoutes,
@@ -41,6 +44,8 @@ const ownRoutes: RouteModule[] = [
   eventRoutes,
   checkpointRoutes,
   controlRoutes,
+  approvalRoutes,
+  approveLinkRoutes,
   metaRoutes,
 ];
 
@@ -69,9 +74,9 @@ export function createApi(options: ApiOptions): Api {
   app.use("/v1/*", readBody(limits));
   for (const mount of [...ownRoutes, ...(options.routes ?? [])]) mount(app, { deps, info, limits });
   return {
-    async fetch(request) {
+    async fetch(request, env) {
       try {
-        return await app.fetch(request);
+        return await app.fetch(request, env);
       } catch (error) {
         return problemResponse(error, deps);
       }

@@ -95,7 +95,9 @@ function callerOf(payload: JWTPayload, tenantClaim: string, userClaim: string): 
   if (typeof tenant !== "string" || !tenantPattern.test(tenant)) return null;
   if (typeof user !== "string" || !isName(user)) return null;
   const scopes = typeof payload.scope === "string" ? payload.scope.split(" ").filter((word) => word !== "") : undefined;
-  return { tenant, user, ...(scopes ? { scopes } : {}) };
+  // An address that its holder has not proved is nobody's.
+  const email = typeof payload.email === "string" && payload.email_verified !== false ? payload.email : undefined;
+  return { tenant, user, ...(email ? { email } : {}), ...(scopes ? { scopes } : {}) };
 }
 
 /** Everything else says that the key set could not be had, which is not the caller's fault. */

@@ -101,22 +101,39 @@ export const turn = z
   })
   .openapi("Turn");
 
+export const approvalStatus = z.enum(["pending", "approved", "rejected", "expired", "cancelled"]);
+
 export const approval = z
   .strictObject({
     id: z.string(),
     sessionId: z.string(),
+    turn: count.optional(),
     tool: z.string(),
-    input: json,
+    input: json.openapi({ description: "What would run now: as an approver changed it, else as asked for" }),
     inputHash: z.string(),
     requestedBy: z.string(),
     approvers: z.array(z.string()),
-    status: z.enum(["pending", "approved", "rejected", "expired", "cancelled"]),
+    quorum: count.optional(),
+    status: approvalStatus,
     requestedAt: time,
     expiresAt: time,
-    decisions: z.array(json),
+    settledAt: time.optional(),
+    decisions: z.array(
+      z.strictObject({
+        by: z.string(),
+        decision: z.enum(["approve", "reject", "happened", "not_happened", "give_up"]),
+        at: time,
+        comment: z.string().optional(),
+        via: z.enum(["link", "code", "signin"]),
+        superseded: z.literal(true).optional(),
+      }),
+    ),
     kind: approvalKind,
+    verdict: z.enum(["happened", "not_happened", "give_up"]).optional(),
+    edited: z.strictObject({ by: z.string(), at: time, from: json }).optional(),
+    cancelReason: z.string().optional(),
   })
-  .openapi("PendingApproval");
+  .openapi("Approval");
 
 export const tree = z
   .strictObject({

@@ -5,6 +5,7 @@ import type { ApprovalKind, Effect, EndReason } from "../core/event.ts";
 import type { HandoffRecord } from "../core/handoff.ts";
 import type { Json } from "../core/json.ts";
 import type { TurnStatus } from "../core/state.ts";
+import type { ApprovalView } from "./approvals/approval-view.ts";
 import type { ShownUsage } from "./outside-units.ts";
 import type { SessionView } from "./session-view.ts";
 
@@ -73,20 +74,8 @@ export type Step = {
   rolledBack?: true;
 };
 
-export type PendingApproval = {
-  id: string;
-  sessionId: string;
-  tool: string;
-  input: Json;
-  inputHash: string;
-  requestedBy: string;
-  approvers: string[];
-  status: "pending";
-  requestedAt: string;
-  expiresAt: string;
-  decisions: [];
-  kind: ApprovalKind;
-};
+/** As the log tells it; `turn`, `quorum` and what else the record has are added where that can be read. */
+export type PendingApproval = Omit<ApprovalView, "turn" | "quorum"> & Partial<Pick<ApprovalView, "turn" | "quorum">>;
 
 export type OpenCall = {
   index: number;

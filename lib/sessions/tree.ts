@@ -1,5 +1,6 @@
 // The tree of a session, read page by page from its log.
 import type { Deps } from "../steps/deps.ts";
+import { viewApproval } from "./approvals/approval-view.ts";
 import { createTreeBuilder } from "./build-tree.ts";
 import { sessionHead } from "./session-head.ts";
 import type { Tree } from "./tree-shape.ts";
@@ -16,5 +17,16 @@ export async function sessionTree(deps: Pick<Deps, "store">, tenant: string, ses
     if (page.length === 0) break;
     after += page.length;
   }
-  return builder.build();
+  return withRecords(deps, tenant, builder.build());
+}
+
+/** Open approvals as their records stand: with decisions and edits that the log tells only once they are settled. */
+async function withRecords(deps: Pick<Deps, "store">, tenant: string, tree: Tree): Promise<Tree> {
+  const approvals = await Promise.all(
+    tree.approvals.map(async (open) => {
+      const stored = await deps.store.approvals.get(tenant, open.id);
+      return stored ? viewApproval(stored.approval, stored.approval.createdAt) : open;
+    }),
+  );
+  return { ...tree, approvals };
 }

@@ -2,6 +2,7 @@
 // themselves, event by event.
 
 import * as z from "zod";
+import { createHmacSigner } from "../../lib/adapters/hmac-signer.ts";
 import { createLiveBus } from "../../lib/adapters/live-bus.ts";
 import { createMemoryBlobs } from "../../lib/adapters/memory-blobs.ts";
 import { createMemoryTable } from "../../lib/adapters/memory-table.ts";
@@ -9,6 +10,7 @@ import { createRandomIds } from "../../lib/adapters/random-ids.ts";
 import type { ApiLimits, Authenticate, RouteModule } from "../../lib/api/api-context.ts";
 import { type Api, createApi } from "../../lib/api/create-api.ts";
 import { defineFlow, step } from "../../lib/core/define-flow.ts";
+import { approvalMails } from "../../lib/mail/approval-mails.ts";
 import type { Deps } from "../../lib/steps/deps.ts";
 import { createStore, type StoreOptions } from "../../lib/store/index.ts";
 import { type FakeClock, fakeClock } from "../../lib/testing/fake-clock.ts";
@@ -72,6 +74,10 @@ export function apiFixture(options: FixtureOptions = {}): ApiFixture {
     ids: createRandomIds(),
     log: { info: say("info"), warn: say("warn"), error: say("error") },
     live,
+    mailer: { destination: "nowhere", send: () => Promise.reject(new Error("no mail here")) },
+    approvalMails,
+    signer: createHmacSigner({ key: new Uint8Array(32).fill(1) }),
+    publicUrl: () => "http://baton.test",
     stopping: stop.signal,
   };
   const api = createApi({

@@ -28,11 +28,14 @@ describe("openapi.json", () => {
     );
     expect(routes.toSorted()).toEqual([
       "get /healthz",
+      "get /v1/approvals",
+      "get /v1/approvals/{id}",
       "get /v1/sessions",
       "get /v1/sessions/{id}",
       "get /v1/sessions/{id}/checkpoints",
       "get /v1/sessions/{id}/checkpoints/{version}",
       "get /v1/sessions/{id}/events",
+      "post /v1/approvals/{id}/decision",
       "post /v1/messages",
       "post /v1/sessions/{id}/stop",
     ]);
