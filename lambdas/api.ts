@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { streamHandle } from "hono/aws-lambda";
 import { createApi } from "../lib/api/create-api.ts";
-import { once } from "./read-secret.ts";
+import { once } from "./once.ts";
 import { wire } from "./wire.ts";
 import { wireApprovals } from "./wire-approvals.ts";
 import { wireAuth } from "./wire-auth.ts";

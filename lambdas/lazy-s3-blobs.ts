@@ -1,21 +1,28 @@
-// Blobs are for payloads over 32 KB, which most steps never see, and the S3 client is 140 KB: a chunk of its own,
-// loaded when first needed.
+// Blobs are for payloads over 32 KB, which most steps never see, and the S3 client is large: a bundle of its own
+// (lib/constructs/bundling.ts), loaded when first needed.
+import { BatonError, errorTable } from "../lib/core/errors.ts";
 import type { Blobs } from "../lib/ports/blobs.ts";
+import { once } from "./once.ts";
 
 export function lazyS3Blobs(bucket: string): Blobs {
-  let loading: Promise<Blobs> | undefined;
-  const blobs = () => {
-    loading ??= load(bucket);
-    return loading;
+  const blobs = once(async () => (await import("./s3-blobs.ts")).openS3Blobs(bucket));
+  const ask = async <T>(question: (blobs: Blobs) => Promise<T>): Promise<T> => {
+    try {
+      return await question(await blobs());
+    } catch (error) {
+      throw known(error);
+    }
   };
   return {
-    put: async (tenant, bytes) => (await blobs()).put(tenant, bytes),
-    get: async (tenant, sha256) => (await blobs()).get(tenant, sha256),
-    remove: async (tenant, sha256) => (await blobs()).remove(tenant, sha256),
+    put: (tenant, bytes) => ask((s3) => s3.put(tenant, bytes)),
+    get: (tenant, sha256) => ask((s3) => s3.get(tenant, sha256)),
+    remove: (tenant, sha256) => ask((s3) => s3.remove(tenant, sha256)),
   };
 }
 
-async function load(bucket: string): Promise<Blobs> {
-  const { openS3Blobs } = await import("./s3-blobs.ts");
-  return openS3Blobs(bucket);
+/** The other bundle has its own copy of the error classes; by name they are ours. */
+function known(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof BatonError) return error;
+  const kind = errorTable.get(error.name);
+  return kind ? new BatonError(kind, error.message, { cause: error }) : error;
 }

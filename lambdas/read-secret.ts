@@ -15,15 +15,3 @@ export async function readSecret(secret: string, env: NodeJS.ProcessEnv = proces
   if (!SecretString) throw new InvalidDefinition(`the secret ${secret} cannot be read or is empty (${answer.status})`);
   return SecretString;
 }
-
-/** Makes a value at the first call and keeps it; a failure is not kept. */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
-}

@@ -2,7 +2,8 @@
 import { createAnthropicModel } from "../lib/adapters/anthropic.ts";
 import { ModelUnavailable } from "../lib/core/errors.ts";
 import type { Model } from "../lib/ports/model.ts";
-import { once, readSecret } from "./read-secret.ts";
+import { once } from "./once.ts";
+import { readSecret } from "./read-secret.ts";
 
 /** Reads ANTHROPIC_BASE_URL and, for the key, ANTHROPIC_API_KEY or BATON_MODEL_SECRET (ARN or name of a secret). */
 export function wireModel(env: NodeJS.ProcessEnv = process.env): Model {

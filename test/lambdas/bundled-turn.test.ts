@@ -74,6 +74,12 @@ describe("a bundled handler", () => {
     expect(bundle?.startBytes).toBeLessThan((budgetKb[name] ?? 0) * 1024);
   });
 
+  it.each(["begin", "act", "finish", "think"] as const)("%s does so with the flagship in it", async (name) => {
+    const entry = fileURLToPath(new URL("../../examples/aml-investigator/agent.ts", import.meta.url));
+    const flagship = await bundleLambda(name, entry, join(dir, "flagship", name));
+    expect(flagship.startBytes).toBeLessThan(budgetKb[name] * 1024);
+  });
+
   it("holds the model's SDK only where a model is asked, and never loads S3's at the start", () => {
     const withModel = stepNames.filter((name) => inputsOf(name).some((path) => path.includes("@anthropic-ai/sdk")));
     expect(withModel).toEqual(["think", "compact"]);
