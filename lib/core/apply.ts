@@ -1,7 +1,10 @@
 // apply(state, event): the only place where a session's snapshot changes. Pure and total: replaying the
 // log through it gives every snapshot again (a test does exactly that).
-import { textOf } from "./content.ts";
-import { ImpossibleTransition } from "./errors.ts";
+import { held, isAfterword, reopened, resumed, turnEnded } from "./apply/life-cycle.ts";
+import { openTurn, without, withTurn } from "./apply/open-turn.ts";
+import { textOf, type Usage } from "./content.ts";
+import { addToDay } from "./day-usage.ts";
+import { BudgetExceeded, ImpossibleTransition } from "./errors.ts";
 import type { Event, EventOf } from "./event.ts";
 import type { CallState, SessionState, TurnState } from "./state.ts";
 
@@ -19,6 +22,9 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
     return created(event, at);
   }
   if (!state) throw new ImpossibleTransition(`${event.type} before session.created`);
+  if (state.lifecycle.kind === "closed" && !isAfterword(state.lifecycle, event)) {
+    throw new ImpossibleTransition(`${event.type}: the session is closed`);
+  }
   switch (event.type) {
     case "turn.started":
       return turnStarted(state, event, at);
@@ -87,36 +93,47 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
       }));
     case "compaction.done":
       return {
-        ...addUsage(state, event),
-        ...(state.turn ? { turn: without(state.turn, "compact") } : {}),
+        ...addUsage(state, event, at),
         context: { tokens: 0, version: at.version },
-        marks: { ...without(state.marks, "compactNotBefore"), summary: at.version },
+        marks: { ...without(without(state.marks, "compactNotBefore"), "compactRequested"), summary: at.version },
       };
     case "compaction.refused":
       return {
-        ...addUsage(state, event),
-        ...(state.turn ? { turn: without(state.turn, "compact") } : {}),
-        marks: { ...state.marks, compactNotBefore: event.notBefore },
+        ...addUsage(state, event, at),
+        marks: { ...without(state.marks, "compactRequested"), compactNotBefore: event.notBefore },
       };
     case "compaction.requested":
-      return state.turn ? withTurn(state, (turn) => ({ ...turn, compact: "requested" })) : state;
+      return { ...state, marks: { ...state.marks, compactRequested: at.version } };
     case "handoff.updated":
       return { ...state, marks: { ...state.marks, handoff: at.version } };
     case "session.resume_marked":
       return { ...state, resumePending: { cause: event.cause, at: at.at } };
     case "session.resumed":
-      return resumed(state, event);
+      return resumed(state, event, at);
     case "session.suspended":
-      return { ...without(state, "resumePending"), lifecycle: { kind: "suspended", cause: event.cause, at: at.at } };
+      return {
+        ...without(state, "resumePending"),
+        lifecycle: { kind: "suspended", cause: event.cause, at: at.at, ...held(event) },
+      };
     case "session.closed":
       return {
         ...without(state, "resumePending"),
-        lifecycle: { kind: "closed", reason: event.reason, at: at.at },
+        lifecycle: {
+          kind: "closed",
+          reason: event.reason,
+          at: at.at,
+          ...(event.successor === undefined ? {} : { successor: event.successor }),
+        },
       };
     case "stop.requested":
       return withTurn(state, (turn) => ({
         ...turn,
-        stop: { reason: event.reason, thenSuspend: event.thenSuspend },
+        stop: {
+          reason: event.reason,
+          thenSuspend: event.thenSuspend,
+          ...(event.endReason ? { endReason: event.endReason } : {}),
+          ...held(event),
+        },
       }));
     case "turn.finished":
     case "turn.failed":
@@ -125,14 +142,15 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
       if (!target) throw new ImpossibleTransition("rolled.back needs the state of its target version");
       return {
         ...target,
-        turn: null,
+        turn: event.reopen ? reopened(target, event.reopen, at) : null,
         turns: state.turns,
         lifecycle: { kind: "open" },
         lastUserAt: state.lastUserAt,
         usage: state.usage,
+        ...(state.days ? { days: state.days } : {}),
         context: { tokens: 0, version: at.version },
         marks: {
-          ...target.marks,
+          ...without(target.marks, "compactRequested"),
           inboxSeq: state.marks.inboxSeq,
           ...(state.marks.inbox ? { inbox: state.marks.inbox } : {}),
         },
@@ -190,6 +208,8 @@ function turnStarted(state: SessionState, event: EventOf<"turn.started">, at: At
       ...(event.flow ? { flow: { index: 0, stateVersion: 0 } } : {}),
       ...(event.messages.some((message) => message.deliverTo) ? { deliver: true } : {}),
     },
+    // What was counted for earlier days has been reported; the last one again, in case that failed.
+    ...(state.days ? { days: state.days.slice(-1) } : {}),
     marks: { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) },
     recoveries: 0,
     effects: 0,
@@ -219,7 +239,7 @@ function modelReplied(state: SessionState, event: EventOf<"model.replied">, at: 
   const complete = event.stop === "end_turn" || event.stop === "stop_sequence";
   const goesOn = cut !== null || calls.length > 0 || (turn.flow !== undefined && complete);
   return {
-    ...addUsage(state, event),
+    ...addUsage(state, event, at),
     context: total > 0 ? { tokens: total + event.usage.outputTokens, version: at.version } : state.context,
     recoveries: 0,
     turn: goesOn ? next : { ...next, phase: "finish", ending: ending(event, at) },
@@ -257,10 +277,14 @@ function callState(call: {
 }
 
 function modelFailed(state: SessionState, event: EventOf<"model.failed">, at: At): SessionState {
+  const reason = event.error.name === BudgetExceeded.kind.name ? "budget_exceeded" : "error";
   return withTurn(state, (turn) =>
     event.retryAt === undefined
-      ? { ...without(turn, "retry"), phase: "finish", ending: { reason: "error", answerVersion: at.version } }
-      : { ...turn, retry: { at: event.retryAt, attempt: event.attempt, errorName: event.error.name } },
+      ? { ...without(turn, "retry"), phase: "finish", ending: { reason, answerVersion: at.version } }
+      : {
+          ...turn,
+          retry: { at: event.retryAt, attempt: event.attempt, errorName: event.error.name, since: at.at },
+        },
   );
 }
 
@@ -302,46 +326,6 @@ function finished(call: CallState): CallState {
   };
 }
 
-function resumed(state: SessionState, event: EventOf<"session.resumed">): SessionState {
-  const fault = event.cause !== "due" && event.cause !== "decision" && event.cause !== "requested";
-  const after = { ...without(state, "resumePending"), recoveries: state.recoveries + (fault ? 1 : 0) };
-  if (!after.turn) return { ...after, lifecycle: { kind: "open" } };
-  const calls = event.voidLeases
-    ? after.turn.calls.map((call) => (call.status === "started" ? { ...call, leaseUntil: 0 } : call))
-    : after.turn.calls;
-  return {
-    ...after,
-    lifecycle: { kind: "open" },
-    turn: { ...after.turn, owner: event.owner, calls, roundsInSegment: 0 },
-  };
-}
-
-function turnEnded(
-  state: SessionState,
-  event: EventOf<"turn.finished"> | EventOf<"turn.failed">,
-  at: At,
-): SessionState {
-  const turn = openTurn(state);
-  const status = event.type === "turn.finished" ? event.status : "error";
-  const suspend = turn.stop?.thenSuspend === true;
-  return {
-    ...without(state, "resumePending"),
-    turn: null,
-    recoveries: 0,
-    lastTurn: { turn: turn.turn, status, endReason: event.endReason, version: at.version, finishedAt: at.at },
-    ...(suspend ? { lifecycle: { kind: "suspended" as const, cause: turn.stop?.reason ?? "stopped", at: at.at } } : {}),
-  };
-}
-
-function openTurn(state: SessionState): TurnState {
-  if (!state.turn) throw new ImpossibleTransition("no turn is open");
-  return state.turn;
-}
-
-function withTurn(state: SessionState, change: (turn: TurnState) => TurnState): SessionState {
-  return { ...state, turn: change(openTurn(state)) };
-}
-
 function withCall(state: SessionState, index: number, change: (call: CallState) => CallState): SessionState {
   return withTurn(state, (turn) => {
     const call = turn.calls.find((candidate) => candidate.index === index);
@@ -353,11 +337,14 @@ function withCall(state: SessionState, index: number, change: (call: CallState) 
 
 function addUsage(
   state: SessionState,
-  event: { usage: SessionState["usage"] | EventOf<"model.replied">["usage"]; usdMicros: number },
+  event: { usage: Usage; usdMicros: number; model?: string },
+  at: At,
 ): SessionState {
   const { usage } = state;
+  const days = addToDay(state.days ?? [], { ...event, model: event.model ?? "unknown", at: at.at });
   return {
     ...state,
+    ...(days.length > 0 ? { days } : {}),
     usage: {
       inputTokens: usage.inputTokens + event.usage.inputTokens,
       outputTokens: usage.outputTokens + event.usage.outputTokens,
@@ -366,9 +353,4 @@ function addUsage(
       usdMicros: usage.usdMicros + event.usdMicros,
     },
   };
-}
-
-function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> & Partial<Pick<T, K>> {
-  const { [key]: _, ...rest } = value;
-  return rest as Omit<T, K> & Partial<Pick<T, K>>;
 }

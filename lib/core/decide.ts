@@ -26,7 +26,9 @@ export type DecideOptions = {
 
 export function decideNext(state: SessionState, now: number, options: DecideOptions): Decision {
   const turn = state.turn;
-  if (!turn || state.lifecycle.kind === "closed") return { next: "done" };
+  const requested = state.marks.compactRequested !== undefined;
+  if (state.lifecycle.kind === "closed") return { next: "done" };
+  if (!turn) return requested && state.lifecycle.kind === "open" ? { next: "compact" } : { next: "done" };
   if (turn.stop || turn.phase === "finish") return { next: "finish" };
   if (turn.phase === "act") {
     const open = turn.calls.filter((call) => call.status !== "finished");
@@ -40,13 +42,13 @@ export function decideNext(state: SessionState, now: number, options: DecideOpti
   if (turn.roundsInSegment >= (options.roundsPerSegment ?? roundsPerSegment)) {
     return { next: "yield", segment: turn.segment + 1 };
   }
-  if (turn.compact || options.compactionDue) return { next: "compact" };
+  if (requested || options.compactionDue) return { next: "compact" };
   return { next: "think" };
 }
 
 /** Why a turn that is to finish ends. */
 export function endReason(turn: TurnState, now: number, limits: DecideOptions["limits"]): EndReason {
-  if (turn.stop) return "stopped";
+  if (turn.stop) return turn.stop.endReason ?? "stopped";
   return turn.ending?.reason ?? limitReached(turn, now, limits) ?? "incomplete";
 }
 

@@ -4,6 +4,7 @@ import type { AssistantContent, ResultBlock, StopReason, Usage, UserContent } fr
 import type { ErrorRecord } from "./errors.ts";
 import type { HandoffRecord } from "./handoff.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Origin } from "./origins.ts";
 
 /** Why a session was opened, resumed, suspended or closed. */
 export type FreshReason = "first" | "idle" | "daily" | "suspended" | "requested" | "fork" | "maxDefer";
@@ -48,6 +49,8 @@ export type InboxMessage = {
   once?: string;
   /** Where the answer goes besides the log (webhook, mail); absent: nowhere. */
   deliverTo?: Json;
+  /** It may join the turn that runs; without it the message gets a turn of its own. */
+  mode?: "steer";
 };
 
 /** One tool call as the model asked for it, with what was decided about it when the reply was stored. */
@@ -62,6 +65,8 @@ export type PlannedCall = {
   gated: boolean;
   /** Set: never run; the text is the error result for the model. */
   refused?: string;
+  /** What stood in the context that led to the call; kept for agents with a `beforeCall` policy. */
+  origins?: Origin[];
 };
 
 export type CallOutcome =
@@ -89,6 +94,8 @@ export type Event =
       /** True: the context goes on into the parent's log at that version. */
       fork?: boolean;
       handoff?: HandoffRecord;
+      /** Of a fork: what has happened in the parent after the version it branches from. */
+      sideEffects?: Json[];
     }
   | {
       type: "turn.started";
@@ -214,9 +221,27 @@ export type Event =
   | { type: "handoff.updated"; record: HandoffRecord }
   | { type: "session.resumed"; cause: ResumeCause; owner: string; voidLeases: boolean }
   | { type: "session.resume_marked"; cause: ResumeCause }
-  | { type: "session.suspended"; cause: string }
-  | { type: "session.closed"; reason: FreshReason | "erased" }
-  | { type: "stop.requested"; reason: string; by: string; thenSuspend: boolean }
+  | {
+      type: "session.suspended";
+      cause: string;
+      /** Messages up to this number wait for a person; a later one opens a clean session. */
+      heldSeq?: number;
+    }
+  | {
+      type: "session.closed";
+      reason: FreshReason | "erased";
+      /** The session that takes over key and waiting messages. */
+      successor?: string;
+    }
+  | {
+      type: "stop.requested";
+      reason: string;
+      by: string;
+      thenSuspend: boolean;
+      /** @default "stopped" */
+      endReason?: "interrupted";
+      heldSeq?: number;
+    }
   | { type: "compaction.requested"; by: string }
   | {
       type: "turn.finished";
@@ -226,8 +251,25 @@ export type Event =
       answer: string;
       deliver?: Json;
     }
-  | { type: "turn.failed"; turn: number; endReason: EndReason; error: ErrorRecord; answer: string; deliver?: Json }
-  | { type: "rolled.back"; to: number; by: string; endReason: "rolled_back"; sideEffects: Json[] }
+  | {
+      type: "turn.failed";
+      turn: number;
+      endReason: EndReason;
+      error: ErrorRecord;
+      answer: string;
+      deliver?: Json;
+      /** A reset ends the turn and the session in one: no message can slip in between. */
+      closes?: { reason: FreshReason; successor: string };
+    }
+  | {
+      type: "rolled.back";
+      to: number;
+      by: string;
+      endReason: "rolled_back";
+      sideEffects: Json[];
+      /** Set by a retry: the turn that stands open at `to` goes on, counting its rounds on from `round`. */
+      reopen?: { round: number };
+    }
   | { type: "notice"; kind: string; text: string };
 
 export type EventType = Event["type"];

@@ -1,6 +1,7 @@
 // The snapshot that stands in every checkpoint: small (about 1 KB), enough to decide what happens next,
 // never repeating content. Content is found through the versions named here.
 import type { Usage } from "./content.ts";
+import type { DayUsage } from "./day-usage.ts";
 import type { Effect, EndReason, ResumeCause } from "./event.ts";
 
 export type CallState = {
@@ -19,8 +20,8 @@ export type CallState = {
   doubt?: true;
 };
 
-/** Waiting for the model after a transient refusal. */
-export type ModelRetry = { at: number; attempt: number; errorName: string };
+/** Waiting for the model after a transient refusal. `since`: when it refused, or when its wait was last counted (epoch ms). */
+export type ModelRetry = { at: number; attempt: number; errorName: string; since?: number };
 
 export type TurnState = {
   turn: number;
@@ -37,8 +38,7 @@ export type TurnState = {
   calls: CallState[];
   retry?: ModelRetry;
   ending?: { reason: EndReason; answerVersion: number };
-  stop?: { reason: string; thenSuspend: boolean };
-  compact?: "requested";
+  stop?: { reason: string; thenSuspend: boolean; endReason?: "interrupted"; heldSeq?: number };
   /** The same tool with the same canonical input, in a row. */
   repetition?: { hash: string; count: number };
   /** Replies in a row that were cut or paused, to bound them. */
@@ -47,8 +47,9 @@ export type TurnState = {
   /** Next step of a flow, and the version where its state stands. */
   flow?: { index: number; stateVersion: number };
   deliver?: boolean;
-  /** Since when people are asked (epoch ms), and how long they were in all (ms): not the agent's time. */
+  /** Since when people are asked (epoch ms). */
   askedAt?: number;
+  /** Time (ms) in which people were asked, or the turn stood still because the provider said so: not the agent's. */
   waitedMs: number;
 };
 
@@ -63,8 +64,10 @@ export type SessionState = {
   fork?: boolean;
   lifecycle:
     | { kind: "open" }
-    | { kind: "suspended"; cause: string; at: number }
-    | { kind: "closed"; reason: string; at: number };
+    /** `heldSeq`: see the event. */
+    | { kind: "suspended"; cause: string; at: number; heldSeq?: number }
+    /** `unsaid`: closed with its turn, and `session.closed` is still to be appended. */
+    | { kind: "closed"; reason: string; at: number; successor?: string; unsaid?: true };
   resumePending?: { cause: ResumeCause; at: number };
   /** The open turn, or null between turns. */
   turn: TurnState | null;
@@ -74,6 +77,8 @@ export type SessionState = {
   title: string;
   lastUserAt: number;
   usage: Usage & { usdMicros: number };
+  /** The same by day and model, for the days of the open or last turn, and the last one before it. Oldest first. */
+  days?: DayUsage[];
   /** Real size of the last model request (all input kinds) plus its output, and the version of that reply. */
   context: { tokens: number; version: number };
   marks: {
@@ -84,7 +89,10 @@ export type SessionState = {
     /** Version of the event that last consumed inbox messages, and their highest number. */
     inbox?: number;
     inboxSeq: number;
+    /** No compaction of its own accord before this time (epoch ms): the last one was refused. */
     compactNotBefore?: number;
+    /** Version at which a compaction was asked for that has not been tried yet. */
+    compactRequested?: number;
   };
   /** Recoveries in a row without a newly committed step. */
   recoveries: number;
