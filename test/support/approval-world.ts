@@ -39,7 +39,8 @@ export type Process = Runtime & {
   dead(): boolean;
   boot(): Promise<SweepCounts>;
   sweep(): Promise<SweepCounts>;
-  send(text?: string): Promise<Accepted>;
+  /** @default user: rita */
+  send(text?: string, user?: string): Promise<Accepted>;
 };
 
 export function approvalWorld(options: WorldOptions) {
@@ -101,10 +102,10 @@ export function approvalWorld(options: WorldOptions) {
       },
       boot: () => sweepDue(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot: seed }),
       sweep: () => sweepDue(runtime.deps, { before: clock.now(), cause: "stuck", slot: `${seed}-${++sweeps}` }),
-      send: (text = "go") =>
+      send: (text = "go", user = "rita") =>
         acceptMessage(runtime.deps, {
           tenant,
-          user: "rita",
+          user,
           key: "agent:clerk:test",
           content: [{ type: "text", text }],
           via: "api",

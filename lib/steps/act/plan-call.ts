@@ -9,10 +9,11 @@ import type { ApprovalRule, Tool } from "../../core/define-tool.ts";
 import { CallInProgress, UnreadableRecord } from "../../core/errors.ts";
 import type { ApprovalKind, CallOutcome } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { Origin } from "../../core/origins.ts";
 import type { CallState } from "../../core/state.ts";
 import { canonical, sha256 } from "../../store/encoding.ts";
 import type { Head } from "../../store/log.ts";
-import type { Deps } from "../deps.ts";
+import { agentOf, type Deps } from "../deps.ts";
 import type { OpenState } from "../run.ts";
 import { approvalRule } from "../think/plan-calls.ts";
 import { toolContext } from "../tool-context.ts";
@@ -76,7 +77,7 @@ async function afterInterruption(
 /** People said whether it happened. */
 function afterDoubt(at: CallToPlan, approval: Approval, input: JsonObject, rule: ApprovalRule | null): CallPlan {
   if (approval.verdict !== "not_happened") {
-    return { next: "finish", outcome: answeredDoubt(approval, at.tool.name), approval };
+    return { next: "finish", outcome: answeredDoubt(approval, at.tool.name) };
   }
   if (rule && approval.toolVersion !== at.tool.version) {
     const reason = `asked about version ${approval.toolVersion} of the tool, which is now ${at.tool.version}`;
@@ -92,7 +93,7 @@ function afterDecision(
   input: JsonObject,
   rule: ApprovalRule | null,
 ): CallPlan {
-  if (approval.status !== "approved") return { next: "finish", outcome: deniedBy(approval, at.call), approval };
+  if (approval.status !== "approved") return { next: "finish", outcome: deniedBy(approval, at.call) };
   return dispatch(at, approval, input, rule, deps.clock.now());
 }
 
@@ -146,11 +147,14 @@ export async function ruleNow(
   { head, call, tool }: Pick<CallToPlan, "head" | "call" | "tool">,
   input: JsonObject,
 ): Promise<ApprovalRule | null | "failed"> {
-  if (!tool.approval) return null;
+  const agent = agentOf(deps, head.state.agent);
+  const beforeCall = agent.kind === "agent" ? agent.beforeCall : undefined;
+  if (!tool.approval && !beforeCall) return null;
   const { turn, round } = head.state.turn;
   const place = { turn, round, index: call.index, tool: tool.name };
   try {
-    return await approvalRule(tool, input, toolContext(deps, head.state, place, deps.stopping));
+    const policy = beforeCall ? { beforeCall, origins: await originsAt(deps, head, call.index) } : undefined;
+    return await approvalRule(tool, input, toolContext(deps, head.state, place, deps.stopping), policy);
   } catch (error) {
     deps.log.warn("an approval policy failed", {
       tool: tool.name,
@@ -158,6 +162,13 @@ export async function ruleNow(
     });
     return "failed";
   }
+}
+
+/** What led to the call, as it was noted when the call was planned. */
+async function originsAt(deps: Deps, head: Head & { state: OpenState }, index: number): Promise<Origin[]> {
+  const reply = await deps.store.log.at(head.tenant, head.sessionId, head.state.turn.replyVersion);
+  const calls = reply?.event.type === "model.replied" ? reply.event.calls : [];
+  return calls.find((planned) => planned.index === index)?.origins ?? [];
 }
 
 /** The rule as it was when people were asked, for a tool that asks nobody today. */
