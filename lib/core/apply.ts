@@ -29,7 +29,13 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
     case "turn.started":
       return turnStarted(state, event, at);
     case "turn.continued":
-      return withTurn(state, (turn) => ({ ...turn, owner: event.owner, segment: event.segment, roundsInSegment: 0 }));
+      return withTurn(state, (turn) => ({
+        ...turn,
+        owner: event.owner,
+        segment: event.segment,
+        roundsInSegment: 0,
+        historyInSegment: 0,
+      }));
     case "turn.steered":
       return {
         ...withTurn(state, (turn) => turn),
@@ -72,7 +78,7 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
         ...turn,
         phase: "act",
         round: event.round,
-        roundsInSegment: turn.roundsInSegment + 1,
+        ...segmentAfterRound(turn, event.calls.length),
         replyVersion: at.version,
         calls: event.calls.map(callState),
       }));
@@ -151,6 +157,7 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
         context: { tokens: 0, version: at.version },
         marks: {
           ...without(target.marks, "compactRequested"),
+          rolledBack: at.version,
           inboxSeq: state.marks.inboxSeq,
           ...(state.marks.inbox ? { inbox: state.marks.inbox } : {}),
         },
@@ -199,6 +206,7 @@ function turnStarted(state: SessionState, event: EventOf<"turn.started">, at: At
       owner: event.owner,
       segment: 0,
       roundsInSegment: 0,
+      historyInSegment: 0,
       round: 0,
       phase: "think",
       replyVersion: 0,
@@ -228,7 +236,7 @@ function modelReplied(state: SessionState, event: EventOf<"model.replied">, at: 
   const next: TurnState = {
     ...without(without(without(turn, "retry"), "repetition"), "cut"),
     round: event.round,
-    roundsInSegment: turn.roundsInSegment + 1,
+    ...segmentAfterRound(turn, event.calls.length),
     replyVersion: at.version,
     calls,
     continuations: cut ? (turn.cut === event.stop ? turn.continuations : 0) + 1 : 0,
@@ -243,6 +251,14 @@ function modelReplied(state: SessionState, event: EventOf<"model.replied">, at: 
     context: total > 0 ? { tokens: total + event.usage.outputTokens, version: at.version } : state.context,
     recoveries: 0,
     turn: goesOn ? next : { ...next, phase: "finish", ending: ending(event, at) },
+  };
+}
+
+/** One round more in this execution, and what its history grew by: 11 events and 7 a call (docs/decisions/0005). */
+function segmentAfterRound(turn: TurnState, calls: number): Pick<TurnState, "roundsInSegment" | "historyInSegment"> {
+  return {
+    roundsInSegment: turn.roundsInSegment + 1,
+    historyInSegment: turn.historyInSegment + 11 + 7 * calls,
   };
 }
 

@@ -2,7 +2,14 @@
 // the driver only dispatches what stands here.
 
 import type { EndReason } from "./event.ts";
-import { type Limits, maxPauses, maxTruncations, maxWaitSeconds, roundsPerSegment } from "./limits.ts";
+import {
+  historyPerSegment,
+  type Limits,
+  maxPauses,
+  maxTruncations,
+  maxWaitSeconds,
+  roundsPerSegment,
+} from "./limits.ts";
 import type { SessionState, TurnState } from "./state.ts";
 
 /** The next state of the machine. `at` is epoch milliseconds. */
@@ -39,7 +46,8 @@ export function decideNext(state: SessionState, now: number, options: DecideOpti
     return seconds > maxWaitSeconds ? { next: "done", dueAt: turn.retry.at } : { next: "wait", seconds };
   }
   if (limitReached(turn, now, options.limits)) return { next: "finish" };
-  if (turn.roundsInSegment >= (options.roundsPerSegment ?? roundsPerSegment)) {
+  const full = turn.roundsInSegment >= (options.roundsPerSegment ?? roundsPerSegment);
+  if (full || turn.historyInSegment >= historyPerSegment) {
     return { next: "yield", segment: turn.segment + 1 };
   }
   if (requested || options.compactionDue) return { next: "compact" };

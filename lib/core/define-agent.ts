@@ -1,5 +1,6 @@
 // defineAgent: a model with tools in a loop, and the rules of its sessions.
 import * as z from "zod";
+import type { BeforeCall } from "./before-call.ts";
 import { check, type Tool } from "./define-tool.ts";
 import { type Duration, parseDuration } from "./duration.ts";
 import { InvalidDefinition } from "./errors.ts";
@@ -14,6 +15,8 @@ export type ModelChoice = {
   windowTokens?: number;
   /** Model of the summary calls. @default the same */
   summarizer?: string;
+  /** Context window of the summarizer, in tokens. @default windowTokens */
+  summarizerWindowTokens?: number;
   /** Project mode: the model of the initializer. @default the same */
   planner?: string;
   /** Project mode: the model of the worker. @default the same */
@@ -60,7 +63,12 @@ export type AgentOptions = {
   limits?: Partial<Limits>;
   /** Kept word for word in every context, whatever is compacted. @default none */
   constraints?: string[];
+  /** Sees each call with the origins that led to it; may demand an approval or refuse. @default none */
+  beforeCall?: BeforeCall;
 };
+
+/** Tools that the runtime offers by itself. */
+export const builtInNames: readonly string[] = ["update_progress", "recall"];
 
 const durationText = z.string();
 const sessionPolicy = z.strictObject({
@@ -98,6 +106,7 @@ const agentOptions = z.strictObject({
     maxTokens: z.int().min(1).default(4096),
     windowTokens: z.int().min(1000).default(200_000),
     summarizer: z.string().min(1).optional(),
+    summarizerWindowTokens: z.int().min(1000).optional(),
     planner: z.string().min(1).optional(),
     worker: z.string().min(1).optional(),
   }),
@@ -107,6 +116,7 @@ const agentOptions = z.strictObject({
   session: sessionPolicy.prefault({}),
   limits: limitsSchema.prefault({}),
   constraints: z.array(z.string().min(1)).default([]),
+  beforeCall: z.custom<BeforeCall>((value) => typeof value === "function", "must be a function").optional(),
 });
 
 export type SessionRules = {
@@ -132,6 +142,7 @@ export type ModelAgent = {
     maxTokens: number;
     windowTokens: number;
     summarizer: string;
+    summarizerWindowTokens: number;
     planner: string;
     worker: string;
   };
@@ -141,6 +152,7 @@ export type ModelAgent = {
   readonly session: SessionRules;
   readonly limits: Limits;
   readonly constraints: readonly string[];
+  readonly beforeCall?: BeforeCall;
 };
 
 export function defineAgent(options: AgentOptions): ModelAgent {
@@ -161,6 +173,7 @@ export function defineAgent(options: AgentOptions): ModelAgent {
       maxTokens,
       windowTokens,
       summarizer: checked.model.summarizer ?? id,
+      summarizerWindowTokens: checked.model.summarizerWindowTokens ?? windowTokens,
       planner: checked.model.planner ?? id,
       worker: checked.model.worker ?? id,
     },
@@ -170,6 +183,7 @@ export function defineAgent(options: AgentOptions): ModelAgent {
     session: sessionRules(checked.session, name),
     limits: checked.limits,
     constraints: checked.constraints,
+    ...(checked.beforeCall ? { beforeCall: checked.beforeCall } : {}),
   });
 }
 
@@ -196,6 +210,8 @@ function uniqueTools(tools: Tool[], agent: string): Tool[] {
   const names = tools.map((tool) => tool.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice) throw new InvalidDefinition(`agent "${agent}".tools: two tools are named "${twice}"`);
+  const taken = names.find((name) => builtInNames.includes(name));
+  if (taken) throw new InvalidDefinition(`agent "${agent}".tools: "${taken}" is the name of a built-in tool`);
   return tools;
 }
 

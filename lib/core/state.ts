@@ -31,6 +31,8 @@ export type TurnState = {
   owner: string;
   segment: number;
   roundsInSegment: number;
+  /** Events that the execution's history holds by now, about; it ends at 25,000 (AWS, "Quotas"). */
+  historyInSegment: number;
   round: number;
   phase: "think" | "act" | "finish";
   /** Version of the reply whose calls are open. */
@@ -93,6 +95,8 @@ export type SessionState = {
     compactNotBefore?: number;
     /** Version at which a compaction was asked for that has not been tried yet. */
     compactRequested?: number;
+    /** Version of the latest rollback: what was read before it may be undone. */
+    rolledBack?: number;
   };
   /** Recoveries in a row without a newly committed step. */
   recoveries: number;

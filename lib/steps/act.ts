@@ -15,6 +15,7 @@ import { approvalNote } from "./act/decided-outcome.ts";
 import { type CallPlan, planCall, ruleNow } from "./act/plan-call.ts";
 import { requestApproval } from "./act/request-approval.ts";
 import { runTool } from "./act/run-tool.ts";
+import { toolsOf } from "./built-in/built-in-tools.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import type { StepInput } from "./io.ts";
 import { isFenced, type OpenState, type Run, startRun } from "./run.ts";
@@ -42,7 +43,8 @@ async function actOnCall(run: Run, index: number): Promise<void> {
   if (head.state.turn.stop) return call.approval === "cancelled" ? finishCancelled(run, head, call) : undefined;
   if (call.status === "asking") throw new ApprovalNeeded(`call ${index} waits for a decision`);
   const block = await frozenCall(run, head, index);
-  const tool = agentOf(deps, head.state.agent).tools.find((candidate) => candidate.name === call.tool);
+  const tools = toolsOf(run, head, agentOf(deps, head.state.agent));
+  const tool = tools.find((candidate) => candidate.name === call.tool);
   if (!tool) return finishCall(run, head, call, { outcome: toolGone(call) });
   const plan = await planCall(deps, { head, call, tool, block });
   if (plan.next === "finish") {

@@ -6,7 +6,7 @@ import type { Head } from "../store/log.ts";
 import type { Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
 import type { OpenState } from "./run.ts";
-import { decide, startRun } from "./run.ts";
+import { decideOwn, startRun } from "./run.ts";
 import { projectOpenTurn, startTurn } from "./start-turn.ts";
 
 /** Input `cause` of the next segment's execution. */
@@ -23,8 +23,7 @@ export async function begin(deps: Deps, input: StepInput): Promise<StepOutput> {
     if (head.state.turn?.owner === input.execution) await projectOpenTurn(deps, head);
   }
   if (!head.state.turn) head = await startTurn(run, head);
-  const mine = head.state.turn?.owner === input.execution;
-  return run.output(head, mine ? decide(deps, head) : { next: "done" });
+  return run.output(head, decideOwn(deps, head, input));
 }
 
 /** The event by which this execution becomes the owner; null when it must not. */

@@ -2,9 +2,10 @@
 // literal name: a passing fault leaves the turn open for recovery, a final one ends it with its reason.
 import { dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
+import { answered, deliverOf } from "./deliver-of.ts";
 import type { Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
-import { decide, doneOutput, startRun } from "./run.ts";
+import { decideOwn, doneOutput, startRun } from "./run.ts";
 import { startTurn } from "./start-turn.ts";
 
 /** A passing fault is looked at again this much later, by the sweeper. */
@@ -31,6 +32,7 @@ export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
   }
   const error = recordOf(name);
   deps.log.error("turn failed", { tenant: input.tenant, sessionId: input.sessionId, turn: turn.turn, error: name });
+  const deliver = await deliverOf(deps, head);
   let ended = await run.commitOwned(
     (current): Event => ({
       type: "turn.failed",
@@ -38,24 +40,26 @@ export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
       endReason: "error",
       error,
       answer: `The turn failed: ${error.message}. Its steps are kept; write again to go on from there.`,
+      ...deliver,
     }),
     head,
   );
+  if (deliver.deliver !== undefined) await answered(deps, { ...input, turn: turn.turn });
   if (suspending.includes(name)) {
     ended = await run.commit((): Event => ({ type: "session.suspended", cause: `${name}: ${error.message}` }), ended);
   }
   // Without its agent the session cannot go on; what waits in the inbox stays there.
   if (!deps.agents.has(ended.state.agent)) return doneOutput(input);
   const next = await startTurn(run, ended);
-  const mine = next.state.turn?.owner === input.execution;
-  return run.output(next, mine ? decide(deps, next) : { next: "done" });
+  return run.output(next, decideOwn(deps, next, input));
 }
 
 /** Only the name crosses the state machine, so that no content does; the rest is looked up. */
 function recordOf(name: string): ErrorRecord {
   const known = errorTable.get(name);
   if (known) return { name, code: known.code, message: `${name} (${known.code})` };
-  if (name === "States.Timeout")
+  if (name === "States.Timeout" || name === "Sandbox.Timedout")
     return { name, code: "step.timed_out", message: "a step needed longer than its time-out, twice" };
+  if (name === "Runtime.ExitError") return { name, code: "step.died", message: "the process of a step died, twice" };
   return { name, code: "unexpected", message: `unexpected error ${name}` };
 }

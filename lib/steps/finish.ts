@@ -6,10 +6,11 @@ import type { Flow } from "../core/define-flow.ts";
 import type { EndReason, Event } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import type { Head } from "../store/log.ts";
+import { answered, deliverOf } from "./deliver-of.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
 import type { OpenState } from "./run.ts";
-import { decide, decideOptions, startRun } from "./run.ts";
+import { decide, decideOptions, decideOwn, startRun } from "./run.ts";
 import { startTurn } from "./start-turn.ts";
 
 export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> {
@@ -18,16 +19,17 @@ export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> 
   if (decide(deps, head).next !== "finish") return run.output(head);
   const reason = endReason(head.state.turn, deps.clock.now(), decideOptions(deps, head).limits);
   const answer = await answerOf(deps, head, reason);
+  const deliver = await deliverOf(deps, head);
   const ended = await run.commitOwned((current): Event | null => {
     // Something came between (a stop): decide anew with the next visit.
     if (endReason(current.state.turn, deps.clock.now(), decideOptions(deps, current).limits) !== reason) return null;
     const status = reason === "completed" ? "completed" : "error";
-    return { type: "turn.finished", turn: current.state.turn.turn, status, endReason: reason, answer };
+    return { type: "turn.finished", turn: current.state.turn.turn, status, endReason: reason, answer, ...deliver };
   }, head);
   if (ended.state.turn) return run.output(ended);
+  if (deliver.deliver !== undefined) await answered(deps, { ...input, turn: head.state.turn.turn });
   const next = await startTurn(run, ended);
-  const mine = next.state.turn?.owner === input.execution;
-  return run.output(next, mine ? decide(deps, next) : { next: "done" });
+  return run.output(next, decideOwn(deps, next, input));
 }
 
 const said: Record<Exclude<EndReason, "completed">, string> = {

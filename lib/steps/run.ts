@@ -81,6 +81,13 @@ export function decide(deps: Deps, head: Head, compactionDue = false): Decision 
   return decideNext(head.state, deps.clock.now(), { ...decideOptions(deps, head), compactionDue });
 }
 
+/** The same for an execution that may not own the turn: what belongs to another one is its business. */
+export function decideOwn(deps: Deps, head: Head, input: StepInput): Decision {
+  const { turn, marks } = head.state;
+  const mine = turn ? turn.owner === input.execution : marks.compactRequested !== undefined;
+  return mine ? decide(deps, head) : { next: "done" };
+}
+
 export function decideOptions(deps: Deps, head: Head): DecideOptions {
   const { limits } = agentOf(deps, head.state.agent);
   return { limits, ...(deps.roundsPerSegment ? { roundsPerSegment: deps.roundsPerSegment } : {}) };

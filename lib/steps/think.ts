@@ -17,5 +17,5 @@ export async function think(deps: Deps, input: StepInput): Promise<StepOutput> {
   if (decision.next !== "think") return run.output(head, decision);
   const agent = agentOf(deps, head.state.agent);
   const after = agent.kind === "flow" ? await advanceFlow(run, head, agent) : await askModel(run, head, agent);
-  return run.output(after);
+  return after === "compact" ? run.output(head, decide(deps, head, true)) : run.output(after);
 }

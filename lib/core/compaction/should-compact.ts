@@ -55,7 +55,7 @@ export function shouldCompact(
 
 function causeOf(question: CompactionQuestion, threshold: number): CompactionCause | null {
   const share = question.contextTokens / Math.max(1, question.budgetTokens);
-  if (question.state.turn?.compact === "requested") return "requested";
+  if (question.state.marks.compactRequested !== undefined) return "requested";
   if (question.overflow || share > 1) return "overflow";
   if (share >= threshold) return "threshold";
   return question.first && share >= coldThreshold ? question.first : null;

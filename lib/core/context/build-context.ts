@@ -31,6 +31,8 @@ export type ContextInput = {
   turnStart?: LoggedEvent;
   /** The current handoff record (`state.marks.handoff`). */
   handoff?: HandoffRecord;
+  /** The record as it stood at the summary; later changes are among the events, so the beginning stays the same. */
+  handoffAtSummary?: HandoffRecord;
   facts?: readonly ShownFact[];
   notices?: readonly { kind: string; text: string }[];
   /** All tools of the request, built-in ones too. They are only counted here. */
@@ -123,7 +125,7 @@ function conversation(input: ContextInput, events: readonly LoggedEvent[]): Mess
   // Where the whole history since the cut is shown, later constraints are noted at their place, so that the
   // beginning stays the same; else the current record is shown in front.
   const whole = (input.strategy === "full-replay" || input.strategy === "compaction") && isWhole(input, events);
-  const handoff = whole && !input.resumed ? undefined : input.handoff;
+  const handoff = whole && !input.resumed ? input.handoffAtSummary : input.handoff;
   const before = summary?.carried.constraints ?? [];
   const constraints = whole ? before : (input.handoff?.constraints ?? before);
   const openTurnVersion = input.state.turn?.startedVersion;
@@ -134,6 +136,7 @@ function conversation(input: ContextInput, events: readonly LoggedEvent[]): Mess
     noteConstraints: whole,
     maxResultTokens: resultLimit(input.agent, input.strategy),
     ...(input.summary ? { stubBefore: input.summary.version, stubTokens: Math.max(200, Math.floor(budget / 20)) } : {}),
+    ...(input.handoffAtSummary ? { handoff: input.handoffAtSummary } : {}),
     language,
   });
   const unseen = (input.handoff?.constraints ?? []).filter((text) => !built.constraints.includes(text));

@@ -32,8 +32,8 @@ export function renderCarried(state: CarriedState): string[] {
   }
   if (summary) parts.push(...renderSummary(summary, maxListTokens));
   if (handoff) {
-    // Its constraints stand above already.
-    const short = { ...shortened(handoff, maxListTokens), constraints: [] };
+    // What stands above already is not said twice.
+    const short = { ...shortened(rest(handoff, summary), maxListTokens), constraints: [] };
     parts.push(fence("handoff record: state of the work", renderHandoff(short, state.language)));
   }
   if (facts.length > 0) parts.push(fence("long-term memory about the user", facts.map(renderFact).join("\n")));
@@ -84,6 +84,20 @@ function newest(entries: readonly string[], maxTokens: number): string[] {
   if (from === 0) return [...entries];
   if (from === entries.length) return [stubText(entries.join("\n"), { maxTokens })];
   return [`(${from} earlier ones are left out here; they are in the log)`, ...entries.slice(from)];
+}
+
+/** The record without what the summary has carried over. */
+function rest(record: HandoffRecord, summary: SummaryRecord | undefined): HandoffRecord {
+  if (!summary) return record;
+  const { decisions, sideEffects, resources } = summary.carried;
+  const known = new Set([...decisions, ...sideEffects, ...resources].map((entry) => JSON.stringify(entry)));
+  const isNew = (entry: unknown) => !known.has(JSON.stringify(entry));
+  return {
+    ...record,
+    decisions: record.decisions.filter(isNew),
+    sideEffects: record.sideEffects.filter(isNew),
+    resources: record.resources.filter(isNew),
+  };
 }
 
 function shortened(record: HandoffRecord, maxTokens: number): HandoffRecord {

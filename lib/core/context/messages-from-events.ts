@@ -31,6 +31,8 @@ export type MessagesOptions = {
   /** Results before this version (of a compaction) are stubs over `stubTokens`. */
   stubBefore?: number;
   stubTokens?: number;
+  /** The handoff record that stood before these messages: shown again on a resume. */
+  handoff?: HandoffRecord;
   language: string;
 };
 
@@ -48,7 +50,7 @@ export function messagesFrom(events: readonly LoggedEvent[], options: MessagesOp
   const { openTurnVersion = Number.POSITIVE_INFINITY } = options;
   let inOpenTurn = events.every((logged) => logged.version > openTurnVersion);
   let language = languageOfTurn(events.find(({ event }) => event.type === "turn.started")?.event) ?? options.language;
-  let handoff: HandoffRecord | undefined;
+  let handoff = options.handoff;
 
   const say = (text: string) => waiting.push({ type: "text", text });
   const endRound = (why?: string) => {
@@ -196,7 +198,7 @@ function sendable(
 }
 
 /** Ids with and without their date name the same model. */
-function isIssuer(issuer: string, model: string): boolean {
+export function isIssuer(issuer: string, model: string): boolean {
   const bare = (id: string) => id.replace(/-(\d{8}|latest)$/, "");
   return issuer === model || (bare(issuer) === bare(model) && (bare(issuer) === issuer || bare(model) === model));
 }

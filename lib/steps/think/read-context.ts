@@ -1,17 +1,28 @@
 // Reads as much of the log as the agent's strategy needs for one model call, and builds the context from it.
 import type { BuiltContext, ContextTool } from "../../core/context/build-context.ts";
 import { buildContext } from "../../core/context/build-context.ts";
-import type { LoggedEvent } from "../../core/context/logged-event.ts";
+import type { WindowResult } from "../../core/context/create-window.ts";
 import { windowFor } from "../../core/context/window-for.ts";
 import type { ModelAgent } from "../../core/define-agent.ts";
 import type { HandoffRecord } from "../../core/handoff.ts";
+import type { OriginSources } from "../../core/origins.ts";
 import type { Head } from "../../store/log.ts";
+import { offered } from "../built-in/built-in-tools.ts";
 import type { Deps } from "../deps.ts";
+import { currentHandoff, readHandoff } from "../handoff.ts";
 
 export type ReadContext = BuiltContext & {
-  /** In order: what the context was built from. */ events: readonly LoggedEvent[];
+  /** What the context was built from. */
+  read: WindowResult;
+  /** The tools of the request. */
+  tools: ContextTool[];
+  /** Whose words are in it. */
+  sources: OriginSources;
+  /** Events since the handoff record that are not shown, and the record brought up to date with their effects. */
+  unrecorded?: { events: number; record: HandoffRecord };
 };
 
+/** `tools`: all that may be offered. */
 export async function readContext(
   deps: Deps,
   head: Head,
@@ -20,26 +31,48 @@ export async function readContext(
 ): Promise<ReadContext> {
   const { log } = deps.store;
   const { state, tenant, sessionId, version } = head;
-  const handoff = state.marks.handoff ? await readHandoff(deps, head, state.marks.handoff) : undefined;
-  const window = windowFor({ agent, state, tools, ...(handoff ? { handoff } : {}) });
+  const stored = await readHandoff(deps, head);
+  const window = windowFor({ agent, state, tools, ...(stored ? { handoff: stored } : {}) });
   for await (const checkpoint of log.lineage(tenant, sessionId, version)) {
     if (window.add(checkpoint.event, checkpoint.version) === "enough") break;
   }
   const read = window.result();
-  const turnStart = read.turnStartVersion === undefined ? null : await log.at(tenant, sessionId, read.turnStartVersion);
+  const startsAtFirst = read.events[0]?.event.type === "session.created";
+  const mine = offered(tools, { isCut: read.summary !== undefined || !startsAtFirst });
+  const [turnStart, handoffAtSummary, unrecorded] = await Promise.all([
+    read.turnStartVersion === undefined ? null : log.at(tenant, sessionId, read.turnStartVersion),
+    read.summary ? recordAt(deps, head, read.summary.version) : undefined,
+    startsAtFirst || (read.summary && !read.over) ? undefined : unseenEffects(deps, head, read),
+  ]);
+  const handoff = unrecorded?.record ?? stored;
   const context = buildContext({
     agent,
     state,
-    tools,
+    tools: mine,
     ...read,
     ...(turnStart ? { turnStart } : {}),
     ...(handoff ? { handoff } : {}),
+    ...(handoffAtSummary ? { handoffAtSummary } : {}),
   });
-  return { ...context, events: read.events };
+  const sources = {
+    events: read.events,
+    ...(read.summary ? { summary: read.summary } : {}),
+    handoff: Boolean(handoff),
+  };
+  return { ...context, read, tools: mine, sources, ...(unrecorded ? { unrecorded } : {}) };
 }
 
-async function readHandoff(deps: Deps, head: Head, version: number): Promise<HandoffRecord | undefined> {
-  const found = await deps.store.log.at(head.tenant, head.sessionId, version);
-  if (found?.event.type === "handoff.updated") return found.event.record;
-  return found?.event.type === "session.created" ? found.event.handoff : undefined;
+/** The handoff record as it stood at a version of this session or, for a fork, of its parent's log. */
+async function recordAt(deps: Deps, head: Head, version: number): Promise<HandoffRecord | undefined> {
+  const at = await deps.store.log.at(head.tenant, head.sessionId, version);
+  return at?.event.type === "compaction.done" ? readHandoff(deps, at) : undefined;
+}
+
+/** What has happened between the record and the first event that is shown: neither would tell of it. */
+async function unseenEffects(deps: Deps, head: Head, read: WindowResult): Promise<ReadContext["unrecorded"]> {
+  const first = read.events[0]?.version ?? 0;
+  if ((head.state.marks.handoff ?? 0) >= first) return undefined;
+  const { record, stored, behind } = await currentHandoff(deps, head, read.events.length);
+  const known = stored ? stored.sideEffects.length + stored.resources.length : 0;
+  return record.sideEffects.length + record.resources.length > known ? { events: behind, record } : undefined;
 }

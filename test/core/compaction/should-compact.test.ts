@@ -10,7 +10,7 @@ describe("shouldCompact", () => {
     fixedTokens: 5000,
     newTokens: 70_000,
   };
-  const turn = (extra: object) => ({ turn: { calls: [], ...extra } as never, marks: { inboxSeq: 0 } });
+  const requested = (calls: object[] = []) => ({ turn: { calls } as never, marks: { inboxSeq: 0, compactRequested: 7 } });
   const table: [string, Partial<CompactionQuestion>, object][] = [
     ["at the threshold", {}, { compact: true, cause: "threshold" }],
     ["below it", { contextTokens: 74_999 }, { compact: false, why: "small" }],
@@ -18,7 +18,7 @@ describe("shouldCompact", () => {
     ["when the window left something out", { contextTokens: 10, overflow: true }, { compact: true, cause: "overflow" }],
     [
       "on request, however small",
-      { contextTokens: 10, newTokens: 5, state: turn({ compact: "requested" }) },
+      { contextTokens: 10, newTokens: 5, state: requested() },
       { compact: true, cause: "requested" },
     ],
     ["after a resume from half", { contextTokens: 50_000, first: "resumed" }, { compact: true, cause: "resumed" }],
@@ -29,13 +29,13 @@ describe("shouldCompact", () => {
     ],
     [
       "never with an open call",
-      { contextTokens: 120_000, state: turn({ compact: "requested", calls: [{ status: "started" }] }) },
+      { contextTokens: 120_000, state: requested([{ status: "started" }]) },
       { compact: false, why: "call_open" },
     ],
     ["not again without new tokens (H49)", { newTokens: 9999 }, { compact: false, why: "nothing_new" }],
     [
       "not on request either when nothing is new",
-      { newTokens: 0, state: turn({ compact: "requested" }) },
+      { newTokens: 0, state: requested() },
       { compact: false, why: "nothing_new" },
     ],
     [

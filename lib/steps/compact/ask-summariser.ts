@@ -1,0 +1,55 @@
+// The calls of the summariser: one part after the other, each under a time limit, so that one that hangs costs a
+// refusal and not the session (H48).
+import type { SummaryPlan } from "../../core/compaction/summary-request.ts";
+import { type AssistantContent, type StopReason, textOf, type Usage } from "../../core/content.ts";
+import type { ModelAgent } from "../../core/define-agent.ts";
+import { ModelUnavailable } from "../../core/errors.ts";
+import type { ModelReply, ModelRequest } from "../../ports/model.ts";
+import type { Deps } from "../deps.ts";
+
+export type SummaryAnswer = { content: readonly AssistantContent[]; stop: StopReason };
+
+/** One part; all of them. The state may last 15 minutes. */
+const partTimeoutMs = 3 * 60_000;
+const totalTimeoutMs = 12 * 60_000;
+
+/** The answer to the last part, or the first one that is no summary. Throws what the model does, and `ModelUnavailable`. */
+export async function askSummariser(
+  deps: Deps,
+  agent: Pick<ModelAgent, "model">,
+  plan: SummaryPlan,
+  options: { soFar?: string | undefined; spend: (usage: Usage, model: string) => void },
+): Promise<SummaryAnswer> {
+  const startedAt = deps.clock.now();
+  let soFar = options.soFar ?? "";
+  let answer: SummaryAnswer = { content: [], stop: "other" };
+  for (let part = 0; part < plan.parts; part++) {
+    const left = startedAt + totalTimeoutMs - deps.clock.now();
+    const { system, messages, maxTokens } = plan.request(part, soFar);
+    const request = { model: agent.model.summarizer, system, messages, maxTokens, tools: [] };
+    const reply = await withinTime(deps, request, Math.min(partTimeoutMs, left));
+    options.spend(reply.usage, reply.model);
+    answer = reply;
+    soFar = textOf(reply.content);
+    if (reply.stop !== "end_turn" || soFar === "") return answer;
+  }
+  return answer;
+}
+
+async function withinTime(deps: Deps, request: ModelRequest, timeoutMs: number): Promise<ModelReply> {
+  const timer = new AbortController();
+  const abort = new AbortController();
+  const timeout = deps.clock.sleep(Math.max(0, timeoutMs), timer.signal).then(() => {
+    const error = new ModelUnavailable(`the summariser did not answer within ${Math.round(timeoutMs / 1000)} s`);
+    abort.abort(error);
+    throw error;
+  });
+  // When the model wins, the timer is cancelled; that rejection is of no interest.
+  timeout.catch(() => {});
+  try {
+    const reply = deps.model.reply(request, { signal: AbortSignal.any([abort.signal, deps.stopping]) });
+    return await Promise.race([reply, timeout]);
+  } finally {
+    timer.abort();
+  }
+}
