@@ -7,11 +7,11 @@ export type Limits = {
   turnMinutes: number;
   /** The same tool with the same canonical input, in a row: told at this count, ended at twice of it. */
   sameCall: number;
-  /** US dollars; 0 = no limit. */
+  /** US dollars; 0 = no limit. Days are UTC. What a user or tenant spends with any agent of the runtime counts. */
   usdPerSession: number;
   usdPerUserDay: number;
   usdPerTenantDay: number;
-  /** Input plus output tokens; 0 = no limit. */
+  /** Input (cache reads and writes included) plus output tokens; 0 = no limit. */
   tokensPerSession: number;
   tokensPerTenantDay: number;
 };
@@ -29,8 +29,10 @@ export const defaultLimits: Limits = {
 
 /** Rounds after which a turn goes on in a new execution: far below the 25,000 history events of one. */
 export const roundsPerSegment = 200;
-/** Model retries in a row before the turn fails. */
-export const maxModelAttempts = 6;
+/** History events after which it does too: a round of very many calls must still fit below 25,000. */
+export const historyPerSegment = 15_000;
+/** Tries of one model call before the turn fails: about four minutes of overload, hours of rate limits. */
+export const maxModelAttempts = 10;
 /** Replies in a row that may be cut by the output limit before the turn ends as `truncated`. */
 export const maxTruncations = 3;
 /** `pause_turn` replies in a row before the turn ends as `incomplete`. */

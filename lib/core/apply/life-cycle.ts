@@ -17,7 +17,7 @@ export function resumed(state: SessionState, event: EventOf<"session.resumed">, 
   return {
     ...after,
     lifecycle: { kind: "open" },
-    turn: { ...creditWait(after.turn, at), owner: event.owner, calls, roundsInSegment: 0 },
+    turn: { ...creditWait(after.turn, at), owner: event.owner, calls, roundsInSegment: 0, historyInSegment: 0 },
   };
 }
 
@@ -69,6 +69,7 @@ export function reopened(target: SessionState, reopen: { round: number }, at: At
     startedAt: at.at,
     waitedMs: 0,
     roundsInSegment: 0,
+    historyInSegment: 0,
     continuations: 0,
   };
 }

@@ -35,6 +35,7 @@ function openTurn(startedVersion: number): TurnState {
     owner: "x",
     segment: 0,
     roundsInSegment: 0,
+    historyInSegment: 0,
     round: 0,
     replyVersion: 0,
     waitedMs: 0,
