@@ -1,5 +1,7 @@
 // What a model call costs. The table is data with its date; an agent's runtime may override any of it.
+import * as z from "zod";
 import type { Usage } from "./content.ts";
+import { check } from "./define-tool.ts";
 import { priceTable } from "./price-table.ts";
 
 /** Whole micro-dollars (millionths of a US dollar) per million tokens: 3 dollars are 3_000_000. */
@@ -11,6 +13,30 @@ export type Price = Rates & { long?: Rates & { overTokens: number } };
 export type Prices = Readonly<Record<string, Price>>;
 
 export const defaultPrices: Prices = priceTable.models;
+
+const microsPerMillion = z.int().min(0);
+const rates = {
+  input: microsPerMillion,
+  output: microsPerMillion,
+  cacheWrite: microsPerMillion,
+  cacheRead: microsPerMillion,
+};
+const priceFile = z.strictObject({
+  date: z.string().optional(),
+  source: z.string().optional(),
+  models: z.record(
+    z.string().min(1),
+    z.strictObject({ ...rates, long: z.strictObject({ overTokens: z.int().min(1), ...rates }).optional() }),
+  ),
+});
+
+/**
+ * Prices in the form of the table, `{ "models": { "my-model": { "input": 3000000, … } } }`, laid over the table's own: they add to
+ * it or replace an entry of it. Throws `InvalidDefinition` with the path of what does not fit; `what` names the file in it.
+ */
+export function parsePrices(value: unknown, what: string): Prices {
+  return { ...defaultPrices, ...(check(priceFile, value, what).models as Prices) };
+}
 
 /** Micro-dollars of one call, rounded up; 0 for a model without price, which `priceOf` tells apart from free. */
 export function costMicros(model: string, usage: Usage, prices: Prices = defaultPrices): number {
