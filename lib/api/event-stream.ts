@@ -1,6 +1,7 @@
 // One client's live view of a session (Server-Sent Events, WHATWG HTML 9.2): the log from a version on, each event
 // with its version as id, and between them what is only for watching. The log is the truth: whatever is lost here
-// comes again after a reconnect with Last-Event-ID (G16). A stream never touches the turn it shows.
+// comes again after a reconnect with Last-Event-ID (G16). `live` says that the client has caught up: text that comes
+// before the next event may lack its beginning. A stream never touches the turn it shows.
 import { toErrorRecord } from "../core/errors.ts";
 import type { LiveMessage } from "../ports/live.ts";
 import type { EventView } from "../sessions/event-view.ts";
@@ -31,6 +32,7 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
   const encoder = new TextEncoder();
   let last = options.after;
   let news = true;
+  let caughtUp = false;
   let bus = false;
   let pulls = 0;
   let wake = () => {};
@@ -79,6 +81,8 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
         last = views.at(-1)?.version ?? last;
         if (views.length === 0) break;
       }
+      if (!caughtUp) send(controller, `event: live\ndata: ${JSON.stringify({ version: last })}\n\n`);
+      caughtUp = true;
       await quiet();
     }
   }

@@ -9,7 +9,10 @@ const pauseMs = 300;
 /** How long a runtime may be away before following it is given up. */
 const patienceMs = 60_000;
 
-export type SessionItem = Exclude<StreamItem, { kind: "open" }>;
+export type SessionItem =
+  | Exclude<StreamItem, { kind: "open" }>
+  /** Text that came meanwhile is missing; events are not. */
+  | { kind: "reconnected" };
 
 export type FollowOptions = {
   client: Client;
@@ -33,6 +36,7 @@ export async function* followSession(options: FollowOptions): AsyncIterable<Sess
         else if (lostAt > 0) {
           say("the runtime is back; going on");
           lostAt = 0;
+          yield { kind: "reconnected" };
         }
       }
     } catch (error) {

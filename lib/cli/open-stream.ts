@@ -8,6 +8,8 @@ import type { Connect } from "./connection.ts";
 export type StreamItem =
   /** The connection stands. */
   | { kind: "open" }
+  /** What was in the log is here; text that comes before the next event may lack its beginning. */
+  | { kind: "live" }
   | { kind: "event"; event: EventView }
   | { kind: "text"; text: string }
   | { kind: "progress"; tool: string; message: string };
@@ -59,6 +61,7 @@ export async function* openStream(
 function readItem(id: string | undefined, name: string | undefined, data: string): StreamItem | null {
   const value = JSON.parse(data);
   if (id !== undefined) return { kind: "event", event: value as EventView };
+  if (name === "live") return { kind: "live" };
   if (name === "text") return { kind: "text", text: String(value.text) };
   if (name === "progress") return { kind: "progress", tool: String(value.tool), message: String(value.message) };
   if (name === "error")

@@ -10,45 +10,52 @@ export type TurnEnd = { status: "completed" | "error"; endReason: string; answer
 export type TurnPrinter = {
   /** Prints what is new; answers the end of the turn when this was it. */
   show(item: SessionItem): TurnEnd | null;
+  /** A note about the watching itself. */
+  note(text: string): void;
 };
 
-/** Prints the events of `turn`; those of earlier turns are passed over. */
-export function createTurnPrinter(output: Output, turn: number): TurnPrinter {
+/** Prints the events of `turn`; those of earlier turns are passed over. `joining`: the turn runs already. */
+export function createTurnPrinter(output: Output, turn: number, joining = false): TurnPrinter {
   const { paint, terminal } = output;
   let streamed = "";
   let printed = "";
   let lineOpen = false;
+  // After joining late the beginning of a reply may be missing: that reply is shown when it is in the log.
+  let text: "shown" | "until live" | "until event" = joining ? "until live" : "shown";
 
-  function line(text: string): void {
+  function endLine(): void {
     if (lineOpen) output.line();
     lineOpen = false;
+  }
+
+  function line(text: string): void {
+    endLine();
     output.line(text);
   }
 
-  function stepLine(event: EventView, mark: string, text: string): void {
-    line(`${paint.dim(`v${event.version}`.padEnd(5))}${mark} ${text}`);
+  function stepLine(event: EventView, mark: string, what: string): void {
+    line(`${paint.dim(`v${event.version}`.padEnd(5))}${mark} ${what}`);
   }
 
-  function stream(text: string): void {
-    streamed += text;
-    if (!terminal) return;
-    output.write(printable(text));
+  function stream(delta: string): void {
+    if (!terminal || text !== "shown") return;
+    streamed += delta;
+    output.write(printable(delta));
     lineOpen = true;
   }
 
   /** The reply as it is in the log counts: what was streamed may have been cut, or missed in a reconnect. */
-  function reply(text: string): void {
-    const shown = terminal ? streamed : "";
+  function reply(whole: string): void {
+    const shown = streamed;
     streamed = "";
-    if (text === "") return;
-    printed = text;
-    if (shown.trim() === text.trim()) {
-      if (lineOpen) output.line();
+    if (whole === "") return;
+    printed = whole;
+    if (shown.trim() === whole.trim()) {
+      endLine();
+    } else if (shown !== "" && whole.startsWith(shown)) {
+      output.line(printable(whole.slice(shown.length)));
       lineOpen = false;
-    } else if (shown !== "" && text.startsWith(shown)) {
-      output.line(printable(text.slice(shown.length)));
-      lineOpen = false;
-    } else line(printable(text));
+    } else line(printable(whole));
   }
 
   function event(event: EventView): TurnEnd | null {
@@ -133,8 +140,7 @@ export function createTurnPrinter(output: Output, turn: number): TurnPrinter {
         const bad = end?.status === "error";
         if (answer.trim() !== printed.trim() && answer !== "")
           line(bad ? paint.red(printable(answer)) : printable(answer));
-        else if (lineOpen) output.line();
-        lineOpen = false;
+        else endLine();
         return end;
       }
       default:
@@ -143,7 +149,21 @@ export function createTurnPrinter(output: Output, turn: number): TurnPrinter {
   }
 
   return {
+    note(text) {
+      endLine();
+      output.note(paint.dim(text));
+    },
     show(item) {
+      if (item.kind === "reconnected") {
+        streamed = "";
+        text = "until live";
+        return null;
+      }
+      if (item.kind === "live") {
+        if (text === "until live") text = "until event";
+        return null;
+      }
+      if (item.kind === "event" && text === "until event") text = "shown";
       if (item.kind === "event" && item.event.turn < turn) return null;
       if (output.json) {
         output.value(item.kind === "event" ? item.event : item);

@@ -11,15 +11,16 @@ export type WatchOptions = {
   turn: number;
   /** Version after which to begin. */
   after: number;
+  /** The turn runs already. @default false */
+  joining?: boolean;
   signal: AbortSignal;
 };
 
 /** The end of the turn, or null when `signal` ended the watching before. */
 export async function watchTurn(options: WatchOptions): Promise<TurnEnd | null> {
   const { client, output, sessionId, after, signal } = options;
-  const printer = createTurnPrinter(output, options.turn);
-  const say = (text: string) => output.note(output.paint.dim(text));
-  for await (const item of followSession({ client, sessionId, after, signal, say })) {
+  const printer = createTurnPrinter(output, options.turn, options.joining);
+  for await (const item of followSession({ client, sessionId, after, signal, say: printer.note })) {
     const end = printer.show(item);
     if (end) return end;
   }
@@ -34,9 +35,9 @@ export function onInterrupt(): { signal: AbortSignal; release: () => void } {
   return { signal: controller.signal, release: () => process.off("SIGINT", stop) };
 }
 
-/** What Ctrl-C says. */
-export function comeBack(output: Output, key: string, sessionId: string): void {
-  output.note(
-    `\nStopped watching; the session goes on. Come back with:\n  baton chat --key '${key}'\n  baton show ${sessionId}`,
-  );
+/** What Ctrl-C says: `what` happened, and how to come back. */
+export function comeBack(output: Output, what: string, at: { key: string; sessionId: string }): void {
+  output.note(`\n${what} Come back with:\n  baton chat --key '${at.key}'\n  baton show ${at.sessionId}`);
 }
+
+export const stoppedWatching = "Stopped watching; the session goes on.";

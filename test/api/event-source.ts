@@ -24,7 +24,7 @@ export async function listen(api: Api): Promise<Listening> {
 
 export type Source = {
   status: number;
-  /** The next `count` events. */
+  /** The next `count` events but `live`, which counts as a comment. */
   take(count: number): Promise<EventSourceMessage[]>;
   comments: string[];
   /** Resolves when the server ends the stream. */
@@ -47,7 +47,8 @@ export async function openSource(url: string, options: { lastEventId?: string; t
   let arrived = () => {};
   const parser = createParser({
     onEvent: (event) => {
-      events.push(event);
+      if (event.event === "live") comments.push(`live ${event.data}`);
+      else events.push(event);
       arrived();
     },
     onComment: (comment) => {

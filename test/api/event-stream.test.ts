@@ -46,6 +46,15 @@ describe("the event stream", () => {
     source.leave();
   });
 
+  it("says once when the client has caught up with the log", async () => {
+    const source = await openSource(`${server.url}${path}?after=1`);
+    await until(() => source.comments.length > 0);
+    await log.append(replied(1, { text: "x" }));
+    expect(versions(await source.take(2))).toEqual(["2", "3"]);
+    expect(source.comments).toEqual(['live {"version":2}']);
+    source.leave();
+  });
+
   it("goes on after Last-Event-ID, which beats ?after, and misses and repeats nothing (G16)", async () => {
     for (const [query, lastEventId, expected] of [
       ["?after=1", undefined, ["2"]],
@@ -99,7 +108,7 @@ describe("the event stream", () => {
     for (let i = 1; i <= 3; i++) {
       await until(() => fixture.clock.sleeping() >= 2);
       await fixture.clock.advance(heartbeatMs);
-      await until(() => source.comments.length >= i);
+      await until(() => source.comments.length >= i + 1);
     }
     source.leave();
   });
@@ -133,7 +142,7 @@ describe("the event stream", () => {
     source.ended.then(() => {
       ended = true;
     });
-    await until(() => source.comments.length > 0);
+    await until(() => source.comments.length > 1);
     expect(ended).toBe(false);
     fixture.stop.abort();
     await source.ended;

@@ -17,7 +17,7 @@ const route = createRoute({
   summary: "Events in order; with Accept: text/event-stream a live stream",
   description:
     "The stream's event id is the version, its event name the type. Last-Event-ID (or ?after) goes on where a client " +
-    "left. Text and progress come as events `text` and `progress` without id. The stream ends only with the client.",
+    "left. Without id come `live` (caught up with the log), `text` and `progress`. The stream ends only with the client.",
   security: secured,
   request: {
     params: sessionParam,

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline/promises";
 import { ProblemError } from "../cli-errors.ts";
 import { defaultKey } from "../default-key.ts";
 import type { Invocation, Run } from "../program.ts";
-import { comeBack, onInterrupt, watchTurn } from "../watch-turn.ts";
+import { comeBack, onInterrupt, stoppedWatching, watchTurn } from "../watch-turn.ts";
 
 type Place = { sessionId: string; version: number };
 type Chat = Invocation & { key: string; last: Place | null };
@@ -40,7 +40,8 @@ async function converse(chat: Chat): Promise<number> {
     const line = await prompt(chat);
     if (line === null) {
       chat.output.line();
-      if (chat.last) comeBack(chat.output, chat.key, chat.last.sessionId);
+      if (chat.last)
+        comeBack(chat.output, "The conversation is kept.", { key: chat.key, sessionId: chat.last.sessionId });
       return 0;
     }
     if (line.trim() === "") continue;
@@ -78,22 +79,22 @@ async function say(chat: Chat, text: string): Promise<"completed" | "error" | "s
     output.note(output.paint.dim(`queued: ${receipt.position ?? 1} in the queue; a turn is running`));
   }
   const after = chat.last?.sessionId === receipt.sessionId ? chat.last.version : 0;
-  return watch(chat, receipt.sessionId, receipt.turn, after);
+  return watch(chat, receipt.sessionId, receipt.turn, after, receipt.status === "queued");
 }
 
 /** The open turn from its beginning, for somebody who comes back. False when stopped. */
 async function catchUp(chat: Chat, sessionId: string, turn: number, version: number): Promise<boolean> {
   const { snapshot } = await chat.client.checkpoint(sessionId, version);
-  return (await watch(chat, sessionId, turn, (snapshot.turn?.startedVersion ?? 1) - 1)) !== "stopped";
+  return (await watch(chat, sessionId, turn, (snapshot.turn?.startedVersion ?? 1) - 1, true)) !== "stopped";
 }
 
-async function watch(chat: Chat, sessionId: string, turn: number, after: number) {
+async function watch(chat: Chat, sessionId: string, turn: number, after: number, joining = false) {
   const { client, output, key } = chat;
   const { signal, release } = onInterrupt();
   try {
-    const end = await watchTurn({ client, output, sessionId, turn, after, signal });
+    const end = await watchTurn({ client, output, sessionId, turn, after, joining, signal });
     if (!end) {
-      comeBack(output, key, sessionId);
+      comeBack(output, stoppedWatching, { key, sessionId });
       return "stopped";
     }
     if (end.endReason === "session.closed") output.note("the session was closed; write again to start a new one");

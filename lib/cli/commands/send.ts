@@ -6,7 +6,7 @@ import type { Receipt } from "../client.ts";
 import { defaultKey } from "../default-key.ts";
 import { printable } from "../output.ts";
 import type { Run } from "../program.ts";
-import { comeBack, onInterrupt } from "../watch-turn.ts";
+import { comeBack, onInterrupt, stoppedWatching } from "../watch-turn.ts";
 
 const waitSeconds = 20;
 
@@ -35,7 +35,7 @@ export const run: Run = async ({ args, options, output, client }) => {
         return receipt.status === "completed" ? 0 : 1;
       }
       if (signal.aborted) {
-        comeBack(output, message.key, receipt.sessionId);
+        comeBack(output, stoppedWatching, { key: message.key, sessionId: receipt.sessionId });
         return 0;
       }
     }
