@@ -2,6 +2,7 @@
 // gets one, a message without a turn gets a turn. Repeating it is harmless.
 import type { ResumeCause } from "../core/event.ts";
 import { turnStatus } from "../core/state.ts";
+import { countUsage } from "../steps/budget/count-usage.ts";
 import { agentOf, type Deps } from "../steps/deps.ts";
 import { nameExecution } from "../steps/run.ts";
 import { approvalPrefix, statusSk } from "../store/keys.ts";
@@ -29,6 +30,8 @@ export async function sweepSession(
     return "gone";
   }
   if (head.state.turn) return sweepTurn(deps, head, head.state.turn, options);
+  // The process may have died right after the turn's end.
+  await countUsage(deps, head);
   const waiting = await deps.store.inbox.list(tenant, sessionId, 1);
   if (waiting.length > 0 && head.state.lifecycle.kind === "open") {
     await startNext(deps, head, `w${head.version}-${options.slot}`);
@@ -57,7 +60,8 @@ async function sweepTurn(
     await lookAgain(turnStatus(head.state) === "waiting_for_input" && !turn.stop ? undefined : now + stuckAfterMs);
     return "alive";
   }
-  if (turn.retry && turn.retry.at > now) {
+  // A stop does not wait for the model's provider.
+  if (turn.retry && turn.retry.at > now && !turn.stop) {
     await lookAgain(turn.retry.at);
     return "waiting";
   }
@@ -74,13 +78,26 @@ async function sweepTurn(
   return "resumed";
 }
 
-export type SweepCounts = Partial<Record<Swept | SweptApproval | "failed", number>>;
+/** Rows between two looks at whether there is time for more. */
+const pageSize = 50;
+
+export type SweepCounts = Record<string, number>;
+
+export type SweepOptions = {
+  before: number;
+  cause: ResumeCause;
+  slot: string;
+  /** Looks after rows that are neither sessions nor approvals; null: not this one. */
+  others?: (row: DueRow) => Promise<string> | null;
+  /** Where an earlier run had to stop. */
+  from?: string;
+  /** Asked before each page; false ends the run, and `onStop` is told where. @default always true */
+  goOn?: () => boolean;
+  onStop?: (cursor: string) => void;
+};
 
 /** Looks after everything that is due until `before`; answers how many of each. One bad session does not stop the others. */
-export async function sweepDue(
-  deps: Deps,
-  options: { before: number; cause: ResumeCause; slot: string },
-): Promise<SweepCounts> {
+export async function sweepDue(deps: Deps, options: SweepOptions): Promise<SweepCounts> {
   const counts: SweepCounts = {};
   /** Sessions looked after in this run: a second execution would take the turn from the first. */
   const seen = new Set<string>();
@@ -101,22 +118,34 @@ export async function sweepDue(
         },
       },
     );
-  const one = (row: DueRow): Promise<Swept | SweptApproval> | null => {
+  const one = (row: DueRow): Promise<string> | null => {
     if (row.sk === statusSk) return seen.has(`${row.tenant}#${row.id}`) ? null : session(row, options.cause);
-    return row.sk.startsWith(approvalPrefix) ? approval(row) : null;
+    return isOwn(row) ? approval(row) : (options.others?.(row) ?? null);
   };
-  let cursor: string | undefined;
+  let cursor = options.from;
   do {
-    const page = await deps.store.statuses.due(options.before, { limit: 100, ...(cursor ? { cursor } : {}) });
-    for (const row of page.rows) {
+    if (cursor !== undefined && options.goOn?.() === false) {
+      options.onStop?.(cursor);
+      break;
+    }
+    const page = await deps.store.statuses.due(options.before, { limit: pageSize, ...(cursor ? { cursor } : {}) });
+    const look = async (row: DueRow): Promise<void> => {
       const outcome = await one(row)?.catch((error: unknown) => {
         const name = error instanceof Error ? error.name : "Error";
         deps.log.error("sweep failed", { sessionId: row.id, error: name });
         return "failed" as const;
       });
       if (outcome) counts[outcome] = (counts[outcome] ?? 0) + 1;
-    }
+    };
+    const own = page.rows.filter(isOwn);
+    for (const row of own) await look(row);
+    // A receiver that does not answer keeps nobody else waiting.
+    await Promise.all(page.rows.filter((row) => !own.includes(row)).map(look));
     cursor = page.cursor;
   } while (cursor);
   return counts;
+}
+
+function isOwn(row: DueRow): boolean {
+  return row.sk === statusSk || row.sk.startsWith(approvalPrefix);
 }

@@ -2,6 +2,7 @@
 // lib/local) fill it; nothing below chooses an adapter.
 import type { Agent } from "../core/define-flow.ts";
 import { AgentChanged } from "../core/errors.ts";
+import type { Prices } from "../core/prices.ts";
 import type { ApprovalMails } from "../ports/approval-mails.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
 import type { Live } from "../ports/live.ts";
@@ -9,6 +10,7 @@ import type { Mailer } from "../ports/mailer.ts";
 import type { Model } from "../ports/model.ts";
 import type { Orchestrator } from "../ports/orchestrator.ts";
 import type { Signer } from "../ports/signer.ts";
+import type { Webhooks } from "../ports/webhooks.ts";
 import type { Store } from "../store/index.ts";
 
 export type Deps = {
@@ -23,12 +25,16 @@ export type Deps = {
   live: Live;
   mailer: Mailer;
   approvalMails: ApprovalMails;
+  /** Answers pushed to URLs. */
+  webhooks: Webhooks;
   /** Derives link secrets, page nonces and codes. */
   signer: Signer;
   /** Where people reach this runtime: base of mailed links, without a path. */
   publicUrl: () => string;
   /** Aborted when the process must stop soon; running tools see it as their signal. */
   stopping: AbortSignal;
+  /** What model calls cost. @default the table of lib/core/price-table.ts */
+  prices?: Prices;
   /** Model replies in one execution before the turn goes on in a new one. @default 200 */
   roundsPerSegment?: number;
 };

@@ -2,6 +2,7 @@
 // literal name: a passing fault leaves the turn open for recovery, a final one ends it with its reason.
 import { dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
+import { countUsage } from "./budget/count-usage.ts";
 import { answered, deliverOf } from "./deliver-of.ts";
 import type { Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
@@ -44,6 +45,7 @@ export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
     }),
     head,
   );
+  await countUsage(deps, ended);
   if (deliver.deliver !== undefined) await answered(deps, { ...input, turn: turn.turn });
   if (suspending.includes(name)) {
     ended = await run.commit((): Event => ({ type: "session.suspended", cause: `${name}: ${error.message}` }), ended);

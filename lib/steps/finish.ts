@@ -6,6 +6,7 @@ import type { Flow } from "../core/define-flow.ts";
 import type { EndReason, Event } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import type { Head } from "../store/log.ts";
+import { countUsage } from "./budget/count-usage.ts";
 import { answered, deliverOf } from "./deliver-of.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
@@ -27,6 +28,7 @@ export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> 
     return { type: "turn.finished", turn: current.state.turn.turn, status, endReason: reason, answer, ...deliver };
   }, head);
   if (ended.state.turn) return run.output(ended);
+  await countUsage(deps, ended);
   if (deliver.deliver !== undefined) await answered(deps, { ...input, turn: head.state.turn.turn });
   const next = await startTurn(run, ended);
   return run.output(next, decideOwn(deps, next, input));
@@ -37,7 +39,7 @@ const said: Record<Exclude<EndReason, "completed">, string> = {
   rounds: "Stopped: this turn reached its limit of rounds. What was done so far is kept; write again to go on.",
   turn_minutes: "Stopped: this turn reached its time limit. What was done so far is kept; write again to go on.",
   loop: "Stopped: the same tool was called with the same arguments again and again.",
-  budget_exceeded: "Stopped: the budget is used up. Nothing was spent over it.",
+  budget_exceeded: "Stopped: the budget does not allow the next model call, so it was not made.",
   truncated: "The answer was truncated: it did not fit the output limit, even when asked to be shorter.",
   refusal: "The model declined to answer this.",
   incomplete: "The model ended without completing its answer.",

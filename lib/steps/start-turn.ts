@@ -1,8 +1,11 @@
 // The next message of the inbox becomes a turn. Shared by begin, finish and fail, so that there is one path.
-import type { InboxMessage } from "../core/event.ts";
 import type { Head } from "../store/log.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import type { Run } from "./run.ts";
+import { consumed, unread } from "./unread.ts";
+
+/** When the sweeper looks for the answer, if nobody delivered it. */
+const deliveryLookMs = 60_000;
 
 /**
  * Starts the next turn under this execution when a message waits and no turn is open. Answers the head after it: with an
@@ -13,20 +16,38 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
   const { tenant, sessionId } = input;
   let head = from ?? (await run.head());
   for (;;) {
-    if (head.state.turn || head.state.lifecycle.kind !== "open") return head;
-    const message = await nextMessage(deps, head);
+    if (head.state.turn) return head;
+    if (head.state.lifecycle.kind !== "open") {
+      await leaveToSweeper(deps, head);
+      return head;
+    }
+    const [message] = await unread(deps, head, { limit: 1 });
     if (!message) {
       await deps.store.statuses.write(head.state, head.version, deps.clock.now());
       return head;
     }
+    if (await deps.store.stops.get(tenant)) {
+      await leaveToSweeper(deps, head);
+      return head;
+    }
+    const next = head.state.turns + 1;
+    // First: the turn may end on any way, and none of them may forget it.
+    if (message.deliverTo !== undefined) {
+      await deps.store.deliveries.expect(tenant, sessionId, next, deps.clock.now() + deliveryLookMs);
+    }
     const started = await run.commit((current) => {
       if (current.version !== head.version) return null;
       const flow = deps.agents.get(current.state.agent)?.kind === "flow";
-      const turn = current.state.turns + 1;
-      return { type: "turn.started", turn, owner: input.execution, messages: [message], ...(flow ? { flow } : {}) };
+      return {
+        type: "turn.started",
+        turn: next,
+        owner: input.execution,
+        messages: [message],
+        ...(flow ? { flow } : {}),
+      };
     }, head);
     if (started.version === head.version + 1 && started.state.turn?.owner === input.execution) {
-      await consumed(deps, tenant, sessionId, [message]);
+      await consumed(deps, started, [message]);
       await projectOpenTurn(deps, started);
       return started;
     }
@@ -34,36 +55,11 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
   }
 }
 
-/** The next message that is in no turn yet. Cleans up what an interrupted predecessor had consumed already. */
-async function nextMessage(deps: Deps, head: Head): Promise<InboxMessage | null> {
-  const { tenant, sessionId } = head;
-  const { inbox, once, log } = deps.store;
-  for (;;) {
-    const waiting = await inbox.list(tenant, sessionId, 20);
-    if (waiting.length === 0) return null;
-    const last = head.state.marks.inbox ? await log.at(tenant, sessionId, head.state.marks.inbox) : null;
-    const inTurn = new Set(
-      last && "messages" in last.event ? last.event.messages.map((message) => message.messageId) : [],
-    );
-    const stale: InboxMessage[] = [];
-    for (const message of waiting) {
-      const known = message.once ? await once.get(tenant, message.once) : null;
-      if (!inTurn.has(message.messageId) && known?.stage !== "consumed") {
-        await consumed(deps, tenant, sessionId, stale);
-        return message;
-      }
-      stale.push(message);
-    }
-    await consumed(deps, tenant, sessionId, stale);
-  }
-}
-
-/** After the commit that put messages into a turn: first the record of the request, then the inbox. */
-export async function consumed(deps: Deps, tenant: string, sessionId: string, messages: InboxMessage[]): Promise<void> {
-  for (const message of messages) {
-    if (message.once) await deps.store.once.consume(tenant, message.once);
-  }
-  if (messages.length > 0) await deps.store.inbox.remove(tenant, sessionId, messages);
+/** A stopped session starts nothing; what waits in it is the sweeper's business. */
+async function leaveToSweeper(deps: Deps, head: Head): Promise<void> {
+  const now = deps.clock.now();
+  const waiting = await deps.store.inbox.list(head.tenant, head.sessionId, { limit: 1 });
+  await deps.store.statuses.write(head.state, head.version, now, waiting.length > 0 ? now : undefined);
 }
 
 /** Lists show the open turn; the sweeper looks again after `stuckAfter`. */

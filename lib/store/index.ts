@@ -5,11 +5,18 @@ import type { Clock } from "../ports/clock.ts";
 import type { Table } from "../ports/table.ts";
 import { type Approvals, createApprovals } from "./approvals.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
+import { type Budgets, createBudgets } from "./budgets.ts";
+import { createDeliveries, type Deliveries } from "./deliveries.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
+import { createLimiters, type Limiters } from "./limiters.ts";
 import { createLog, type Head, type Log } from "./log.ts";
 import { createOnceRecords, type OnceRecords } from "./once.ts";
 import { createPointers, type Pointers } from "./pointers.ts";
+import { createSlots, type Slots } from "./slots.ts";
 import { createStatuses, type Statuses } from "./statuses.ts";
+import { createStops, type Stops } from "./stops.ts";
+import { createTasks, type Tasks } from "./tasks.ts";
+import { createUsageDays, type UsageDays } from "./usage-days.ts";
 
 export type Store = {
   log: Log;
@@ -17,8 +24,15 @@ export type Store = {
   inbox: Inbox;
   once: OnceRecords;
   statuses: Statuses;
+  stops: Stops;
   approvals: Approvals;
   attempts: Attempts;
+  deliveries: Deliveries;
+  tasks: Tasks;
+  slots: Slots;
+  budgets: Budgets;
+  usageDays: UsageDays;
+  limiters: Limiters;
   table: Table;
   blobs: Blobs;
 };
@@ -41,7 +55,14 @@ export function createStore(options: StoreOptions): Store {
     inbox: createInbox(table, blobs),
     once: createOnceRecords(table, () => clock.now()),
     statuses: createStatuses(table),
+    stops: createStops(table),
     approvals: createApprovals({ table, blobs, clock }),
     attempts: createAttempts(table, () => clock.now()),
+    deliveries: createDeliveries(table),
+    tasks: createTasks(table, blobs),
+    slots: createSlots(table, blobs),
+    budgets: createBudgets(table, clock),
+    usageDays: createUsageDays(table, clock),
+    limiters: createLimiters(table, clock),
   };
 }

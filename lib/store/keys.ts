@@ -40,6 +40,9 @@ export function inboxSk(seq: number): string {
   return `${inboxPrefix}${String(seq).padStart(digits, "0")}`;
 }
 
+export const deliveryPrefix = "D#";
+export const deliverySk = (turn: number): string => `${deliveryPrefix}${String(turn).padStart(digits, "0")}`;
+
 export const pointerKey = (tenant: string, key: string): Key => ({
   pk: `${tenantPart(tenant)}#key:${escapePart(key)}`,
   sk: "POINTER",
@@ -50,13 +53,33 @@ export const onceKey = (tenant: string, id: string): Key => ({
   pk: `${tenantPart(tenant)}#once:${escapePart(id)}`,
   sk: "ONCE",
 });
+/** The mark that stops all work of a tenant. */
+export const stopKey = (tenant: string): Key => ({ pk: `${tenantPart(tenant)}#stop`, sk: "STOP" });
 export const factsPk = (tenant: string, user: string): string => `${tenantPart(tenant)}#user:${escapePart(user)}`;
 export const factPrefix = "F#";
 export const budgetKey = (tenant: string, scope: string): Key => ({
   pk: `${tenantPart(tenant)}#budget:${escapePart(scope)}`,
   sk: "BUDGET",
 });
+/** What a tenant's sessions used on a UTC day (YYYY-MM-DD), one item a session. */
+export const usagePk = (tenant: string, day: string): string => `${tenantPart(tenant)}#usage:${escapePart(day)}`;
+export const usagePrefix = "S#";
+export const usageKey = (tenant: string, day: string, sessionId: string): Key => ({
+  pk: usagePk(tenant, day),
+  sk: `${usagePrefix}${escapePart(sessionId)}`,
+});
+/** Until when a tenant must not ask a model. */
+export const limiterKey = (tenant: string, model: string): Key => ({
+  pk: `${tenantPart(tenant)}#limiter:${escapePart(model)}`,
+  sk: "LIMITER",
+});
 export const tasksPk = (tenant: string): string => `${tenantPart(tenant)}#tasks`;
+export const taskPrefix = "T#";
+export const taskKey = (tenant: string, name: string): Key => ({
+  pk: tasksPk(tenant),
+  sk: `${taskPrefix}${escapePart(name)}`,
+});
+export const slotPrefix = "S#";
 export const slotsPk = (tenant: string, task: string): string => `${tenantPart(tenant)}#task:${escapePart(task)}`;
 /** Tries of one kind in one window of time; `what` is a hash. */
 export const attemptsKey = (tenant: string, what: string, window: number): Key => ({
