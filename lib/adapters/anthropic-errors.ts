@@ -9,7 +9,7 @@ import {
   ModelStreamCut,
   ModelUnavailable,
 } from "../core/errors.ts";
-import type { CutStream } from "../ports/model.ts";
+import type { CutStream, Uncharged } from "../ports/model.ts";
 
 export type ErrorContext = {
   /** Keys and tokens to be struck from messages. */
@@ -23,7 +23,8 @@ export function toModelError(error: unknown, context: ErrorContext): BatonError 
   if (error instanceof BatonError) return error;
   if (error instanceof APIConnectionTimeoutError) return new ModelUnavailable("the model did not answer in time");
   if (error instanceof APIConnectionError) {
-    return new ModelUnavailable(redact(`the model cannot be reached: ${causeOf(error)}`, context));
+    const unreachable = new ModelUnavailable(redact(`the model cannot be reached: ${causeOf(error)}`, context));
+    return neverConnected(error) ? uncharged(unreachable) : unreachable;
   }
   if (!(error instanceof APIError))
     return new ModelUnavailable(redact(`the model call failed: ${causeOf(error)}`, context));
@@ -31,7 +32,22 @@ export function toModelError(error: unknown, context: ErrorContext): BatonError 
   const request = error.requestID ? ` (request ${error.requestID})` : "";
   const said = (error.apiMessage ?? error.message).slice(0, 2000);
   const retryAfterMs = parseRetryAfter(error.headers, context.now());
-  return new Leaf(redact(`${said}${request}`, context), retryAfterMs === undefined ? {} : { retryAfterMs });
+  const refusal = new Leaf(redact(`${said}${request}`, context), retryAfterMs === undefined ? {} : { retryAfterMs });
+  // An error that came as the status of the answer; without one it came inside a stream, which may have been charged.
+  return error.status === undefined ? refusal : uncharged(refusal);
+}
+
+function uncharged<T extends BatonError>(error: T): T & Uncharged {
+  return Object.assign(error, { uncharged: true as const });
+}
+
+/** The request never left: nobody listens there, or the name is not known. */
+function neverConnected(error: Error): boolean {
+  const codes = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && codes.includes(String(cause.code))) return true;
+  }
+  return false;
 }
 
 /** A stream that ended before its final event; `partial` is kept for the record and never sent to a model. */

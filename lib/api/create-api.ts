@@ -24,6 +24,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metaRoutes } from "./routes/meta.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { usageRoutes } from "./routes/usage.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 export type ApiOptions = {
@@ -47,6 +48,7 @@ const ownRoutes: RouteModule[] = [
   approvalRoutes,
   approveLinkRoutes,
   metaRoutes,
+  usageRoutes,
 ];
 
 export function createApi(options: ApiOptions): Api {

@@ -19,7 +19,7 @@ export const problem = z
   })
   .openapi("Problem");
 
-const usage = z
+export const usage = z
   .strictObject({
     inputTokens: count,
     outputTokens: count,

@@ -84,6 +84,12 @@ export const commands: Row[] = [
     load: () => import("./commands/stop.ts"),
   },
   {
+    usage: "usage",
+    description: "money and tokens of a day, by model and session",
+    options: [{ flags: "--day <day>", description: "YYYY-MM-DD, a UTC day; default today" }],
+    load: () => import("./commands/usage.ts"),
+  },
+  {
     usage: "demo",
     description: "an investigation, killed in the middle, resumed: nothing lost, nothing twice",
     load: () => import("./commands/demo.ts"),

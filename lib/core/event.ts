@@ -215,6 +215,8 @@ export type Event =
       error: ErrorRecord;
       notBefore: number;
       cause: string;
+      /** The summariser, when it answered. */
+      model?: string;
       usage: Usage;
       usdMicros: number;
     }

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createFilesBlobs } from "../adapters/files-blobs.ts";
 import { createHmacSigner } from "../adapters/hmac-signer.ts";
+import { createHttpWebhooks } from "../adapters/http-webhooks.ts";
 import { createLiveBus } from "../adapters/live-bus.ts";
 import { createMemoryBlobs } from "../adapters/memory-blobs.ts";
 import { createMemoryTable } from "../adapters/memory-table.ts";
@@ -14,15 +15,18 @@ import { createSystemClock } from "../adapters/system-clock.ts";
 import type { Agent } from "../core/define-flow.ts";
 import { MailRefused } from "../core/errors.ts";
 import { approvalMails } from "../mail/approval-mails.ts";
+import type { Prices } from "../core/prices.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
 import type { Mailer } from "../ports/mailer.ts";
 import type { Model } from "../ports/model.ts";
 import type { Signer } from "../ports/signer.ts";
 import type { Table } from "../ports/table.ts";
+import type { Webhooks } from "../ports/webhooks.ts";
 import type { Deps } from "../steps/deps.ts";
 import { createSteps } from "../steps/index.ts";
 import { createStore } from "../store/index.ts";
+import { createAfterExecutions } from "./after-executions.ts";
 import { createInterpreter, type Interpreter, type InterpreterOptions } from "./interpreter.ts";
 
 export type RuntimeOptions = {
@@ -36,11 +40,15 @@ export type RuntimeOptions = {
   ids?: Ids;
   interpreter?: Omit<InterpreterOptions, "handlers">;
   roundsPerSegment?: number;
+  /** What model calls cost. @default the table of lib/core/price-table.ts */
+  prices?: Prices;
   cacheBytes?: number;
   /** @default nobody is mailed; approvals are decided signed in */
   mailer?: Mailer;
   /** @default a random key: mailed links end with the process */
   signer?: Signer;
+  /** @default over HTTP, this machine included, signed with keys that the signer derives */
+  webhooks?: Webhooks;
   /** Base of mailed links. @default http://127.0.0.1 */
   publicUrl?: () => string;
 };
@@ -48,6 +56,8 @@ export type RuntimeOptions = {
 export type Runtime = {
   deps: Deps;
   interpreter: Interpreter;
+  /** Resolves when nothing runs and what ended executions left to do is done. */
+  idle(): Promise<void>;
   /** Starts no further step, waits up to `graceMs` for those under way, then aborts them. Leaves open turns marked for resume. */
   stop(graceMs?: number): Promise<void>;
 };
@@ -63,6 +73,7 @@ export function buildRuntime(options: RuntimeOptions): Runtime {
     ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
     onCommit: (head) => live.publish(head.tenant, head.sessionId, { kind: "version", version: head.version }),
   });
+  const signer = options.signer ?? createHmacSigner({ key: randomBytes(32) });
   const deps: Deps = {
     store,
     agents: options.agents,
@@ -73,18 +84,36 @@ export function buildRuntime(options: RuntimeOptions): Runtime {
     live,
     mailer: options.mailer ?? noMailer,
     approvalMails,
-    signer: options.signer ?? createHmacSigner({ key: randomBytes(32) }),
+    signer,
+    webhooks:
+      options.webhooks ??
+      createHttpWebhooks({ keyOf: (tenant) => signer.hmac(`webhook:${tenant}`), now: () => clock.now(), loopback: true }),
     publicUrl: options.publicUrl ?? (() => "http://127.0.0.1"),
     stopping: stopping.signal,
     // Set below: the steps need the deps, and the orchestrator needs the steps.
     orchestrator: { start: fails, release: fails, isRunning: fails },
     ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
+    ...(options.prices ? { prices: options.prices } : {}),
   };
-  const interpreter = createInterpreter({ handlers: createSteps(deps), ...options.interpreter });
+  const after = createAfterExecutions(deps);
+  const interpreter = createInterpreter({
+    handlers: createSteps(deps),
+    ...options.interpreter,
+    onEvent: (event) => {
+      options.interpreter?.onEvent?.(event);
+      after.onEvent(event);
+    },
+  });
   deps.orchestrator = interpreter;
   return {
     deps,
     interpreter,
+    async idle() {
+      do {
+        await interpreter.idle();
+        await after.settled();
+      } while (interpreter.running().length > 0);
+    },
     stop: (graceMs = 10_000) => stopRuntime(deps, interpreter, stopping, graceMs),
   };
 }

@@ -11,6 +11,8 @@ export type Settings = {
   model: "demo" | "anthropic";
   smtpUrl?: string;
   mailFrom: string;
+  /** A file of prices laid over the table's own. */
+  prices?: string;
   /** Base of mailed links; absent: the runtime's own URL. */
   publicUrl?: string;
 };
@@ -19,7 +21,9 @@ export function readSettings(env: NodeJS.ProcessEnv, cwd: string): Settings {
   const keyed = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_BASE_URL);
   const model = oneOf("BATON_MODEL", env.BATON_MODEL || (keyed ? "anthropic" : "demo"), ["demo", "anthropic"]);
   if (model === "anthropic" && !keyed) {
-    throw new InvalidDefinition("BATON_MODEL=anthropic needs ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL of a server that speaks the Messages API");
+    throw new InvalidDefinition(
+      "BATON_MODEL=anthropic needs ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL of a server that speaks the Messages API",
+    );
   }
   const store = oneOf("BATON_STORE", env.BATON_STORE || "sqlite", ["sqlite", "dynamodb", "memory"]);
   return {
@@ -29,6 +33,7 @@ export function readSettings(env: NodeJS.ProcessEnv, cwd: string): Settings {
     agent: env.BATON_AGENT || "examples/aml-investigator/agent.ts",
     model,
     mailFrom: env.BATON_MAIL_FROM || "Baton <baton@localhost.localdomain>",
+    ...(env.BATON_PRICES ? { prices: env.BATON_PRICES } : {}),
     ...(env.BATON_SMTP_URL ? { smtpUrl: env.BATON_SMTP_URL } : {}),
     ...(env.BATON_PUBLIC_URL ? { publicUrl: env.BATON_PUBLIC_URL } : {}),
   };
@@ -36,7 +41,8 @@ export function readSettings(env: NodeJS.ProcessEnv, cwd: string): Settings {
 
 function portOf(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidDefinition(`PORT=${text}: use a number from 0 to 65535`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidDefinition(`PORT=${text}: use a number from 0 to 65535`);
   return port;
 }
 

@@ -15,6 +15,7 @@ import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
 import { readDevSecret } from "./dev-secret.ts";
 import { loadAgents } from "./load-agents.ts";
+import { loadPrices } from "./load-prices.ts";
 import { openModel } from "./open-model.ts";
 import { readSettings } from "./settings.ts";
 
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
       ? createSmtpMailer({ url: settings.smtpUrl, from: settings.mailFrom, log })
       : createFilesMailer({ dir: join(settings.data, "mail"), from: settings.mailFrom }),
     signer: createHmacSigner({ key: readApprovalSecret(settings.data) }),
+    ...(settings.prices ? { prices: loadPrices(settings.prices, process.cwd()) } : {}),
     publicUrl: () => settings.publicUrl ?? url,
   });
   const { deps } = runtime;

@@ -35,12 +35,16 @@ export type ModelOptions = {
 export interface Model {
   /**
    * Complete only when the provider said so with its final event. Throws ModelRateLimited, ModelOverloaded,
-   * ModelUnavailable, ModelStreamCut (its `partial` holds the text so far), ModelRejected, ModelAuthFailed.
+   * ModelUnavailable, ModelStreamCut (its `partial` holds the text so far), ModelRejected, ModelAuthFailed; `Uncharged` when
+   * it is sure that the call cost nothing.
    */
   reply(request: ModelRequest, options?: ModelOptions): Promise<ModelReply>;
   /** Real input tokens of a request, when the provider can count them. */
   countTokens?(request: ModelRequest): Promise<number>;
 }
+
+/** On a thrown error: the provider refused before it did any work. Without it the call may have been charged. */
+export type Uncharged = { uncharged: true };
 
 /** Thrown with a cut stream: what had arrived, for the record only. */
 export type CutStream = { partial: string };

@@ -4,6 +4,7 @@ import type { UserContent } from "../core/content.ts";
 import { SessionBusy, VersionConflict } from "../core/errors.ts";
 import type { InboxMessage } from "../core/event.ts";
 import { type Json, type JsonObject, toJson } from "../core/json.ts";
+import { requireBudget } from "../steps/budget/require-budget.ts";
 import { agentOf, type Deps } from "../steps/deps.ts";
 import { nameExecution } from "../steps/run.ts";
 import { canonical, sha256 } from "../store/encoding.ts";
@@ -56,6 +57,8 @@ export async function acceptMessage(deps: Deps, message: Accept): Promise<Accept
       `turn ${head.state.turn.turn} is running and the session takes one message at a time; wait for its end`,
     );
   }
+  // A request that was accepted before keeps its turn, whatever the budget is now.
+  if (!known) await requireBudget(deps, head);
   const planned: JsonObject = {
     key,
     sessionId: head.sessionId,

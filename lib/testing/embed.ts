@@ -2,6 +2,7 @@
 import { createMemoryBlobs } from "../adapters/memory-blobs.ts";
 import { createMemoryTable } from "../adapters/memory-table.ts";
 import type { Agent } from "../core/define-flow.ts";
+import type { Prices } from "../core/prices.ts";
 import { buildRuntime, type Runtime } from "../local/build-runtime.ts";
 import type { InterpreterOptions } from "../local/interpreter.ts";
 import type { Blobs } from "../ports/blobs.ts";
@@ -25,6 +26,7 @@ export type EmbedOptions = {
   ids?: Ids;
   log?: Log;
   roundsPerSegment?: number;
+  prices?: Prices;
   onEvent?: InterpreterOptions["onEvent"];
 };
 
@@ -52,6 +54,7 @@ export function embed(options: EmbedOptions): Embedded {
     ids: options.ids ?? seededIds("embed"),
     log: options.log ?? silentLog,
     interpreter: { waitOverrideMs: 0, retryOverrideMs: 0, ...(options.onEvent ? { onEvent: options.onEvent } : {}) },
+    ...(options.prices ? { prices: options.prices } : {}),
     ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
   });
   return {
@@ -71,6 +74,6 @@ export function embed(options: EmbedOptions): Embedded {
     boot: async (slot = "boot") => {
       await sweepDue(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot });
     },
-    idle: () => runtime.interpreter.idle(),
+    idle: () => runtime.idle(),
   };
 }

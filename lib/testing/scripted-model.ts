@@ -93,7 +93,7 @@ function replyOf(line: ReplyLine, request: ModelRequest, at: number): ModelReply
 const stops: StopReason[] = ["end_turn", "tool_use", "max_tokens", "stop_sequence", "pause_turn", "refusal"];
 
 async function fail(line: FaultLine, options: ModelOptions): Promise<never> {
-  if (typeof line.fault === "number") throw statusError(line.fault, line);
+  if (typeof line.fault === "number") throw Object.assign(statusError(line.fault, line), { uncharged: true });
   const texts =
     line.fault === "cut_in_tool_json" ? [] : line.fault === "hang" && !line.afterTokens ? [] : cutText(line);
   for (const text of texts) options.onText?.(text);

@@ -1,10 +1,11 @@
 // The calls of the summariser: one part after the other, each under a time limit, so that one that hangs costs a
 // refusal and not the session (H48).
 import type { SummaryPlan } from "../../core/compaction/summary-request.ts";
-import { type AssistantContent, type StopReason, textOf, type Usage } from "../../core/content.ts";
+import { type AssistantContent, type StopReason, textOf } from "../../core/content.ts";
 import type { ModelAgent } from "../../core/define-agent.ts";
 import { ModelUnavailable } from "../../core/errors.ts";
-import type { ModelReply, ModelRequest } from "../../ports/model.ts";
+import type { Head } from "../../store/log.ts";
+import { type PaidReply, paidReply } from "../budget/paid-reply.ts";
 import type { Deps } from "../deps.ts";
 
 export type SummaryAnswer = { content: readonly AssistantContent[]; stop: StopReason };
@@ -18,7 +19,7 @@ export async function askSummariser(
   deps: Deps,
   agent: Pick<ModelAgent, "model">,
   plan: SummaryPlan,
-  options: { soFar?: string | undefined; spend: (usage: Usage, model: string) => void },
+  options: { head: Head; soFar?: string | undefined; spend: (reply: PaidReply) => void },
 ): Promise<SummaryAnswer> {
   const startedAt = deps.clock.now();
   let soFar = options.soFar ?? "";
@@ -27,8 +28,9 @@ export async function askSummariser(
     const left = startedAt + totalTimeoutMs - deps.clock.now();
     const { system, messages, maxTokens } = plan.request(part, soFar);
     const request = { model: agent.model.summarizer, system, messages, maxTokens, tools: [] };
-    const reply = await withinTime(deps, request, Math.min(partTimeoutMs, left));
-    options.spend(reply.usage, reply.model);
+    const ask = (signal: AbortSignal) => paidReply(deps, options.head, request, { signal, purpose: `summary ${part}` });
+    const reply = await withinTime(deps, ask, Math.min(partTimeoutMs, left));
+    options.spend(reply);
     answer = reply;
     soFar = textOf(reply.content);
     if (reply.stop !== "end_turn" || soFar === "") return answer;
@@ -36,7 +38,11 @@ export async function askSummariser(
   return answer;
 }
 
-async function withinTime(deps: Deps, request: ModelRequest, timeoutMs: number): Promise<ModelReply> {
+async function withinTime(
+  deps: Deps,
+  ask: (signal: AbortSignal) => Promise<PaidReply>,
+  timeoutMs: number,
+): Promise<PaidReply> {
   const timer = new AbortController();
   const abort = new AbortController();
   const timeout = deps.clock.sleep(Math.max(0, timeoutMs), timer.signal).then(() => {
@@ -47,8 +53,7 @@ async function withinTime(deps: Deps, request: ModelRequest, timeoutMs: number):
   // When the model wins, the timer is cancelled; that rejection is of no interest.
   timeout.catch(() => {});
   try {
-    const reply = deps.model.reply(request, { signal: AbortSignal.any([abort.signal, deps.stopping]) });
-    return await Promise.race([reply, timeout]);
+    return await Promise.race([ask(AbortSignal.any([abort.signal, deps.stopping])), timeout]);
   } finally {
     timer.abort();
   }

@@ -15,8 +15,8 @@ import { contextBudget, estimateTokens } from "../../core/estimate.ts";
 import type { EventOf } from "../../core/event.ts";
 import type { HandoffRecord } from "../../core/handoff.ts";
 import { handoffFromJournal } from "../../core/handoff-from-journal.ts";
-import { costMicros } from "../../core/prices.ts";
 import type { Head } from "../../store/log.ts";
+import type { PaidReply } from "../budget/paid-reply.ts";
 import type { Deps } from "../deps.ts";
 import { askSummariser, type SummaryAnswer } from "./ask-summariser.ts";
 
@@ -48,8 +48,9 @@ export async function summarise(deps: Deps, task: SummaryTask): Promise<Attempt>
   try {
     const request = summaryRequest(cut.replaced, plan, { language: languageOf(history.events) });
     const answer = await askSummariser(deps, agent, request, {
+      head,
       soFar: history.previous?.narrative,
-      spend: (usage, model) => spend(spent, usage, model),
+      spend: (reply) => spend(spent, reply),
     });
     return verdict({ task, cut, history, answer, spent, now });
   } catch (error) {
@@ -66,10 +67,11 @@ export async function summarise(deps: Deps, task: SummaryTask): Promise<Attempt>
 
 /** A refusal as an event that costs nothing more than `spent`. A request that was answered holds nothing back. */
 export function refusalOf(cause: string, why: string, message: string, spent: Partial<Spent> = {}): Attempt {
-  return refused(cause, why, message, 0, { usage: spent.usage ?? noUsage, usdMicros: spent.usdMicros ?? 0 });
+  return refused(cause, why, message, 0, { usage: noUsage, usdMicros: 0, ...spent });
 }
 
-type Spent = { usage: Usage; usdMicros: number };
+/** `model`: the one that answered. */
+type Spent = { usage: Usage; usdMicros: number; model?: string };
 
 /** Less than this is not worth a call. */
 const minWorthTokens = 1000;
@@ -130,8 +132,9 @@ function refused(cause: string, why: string, message: string, notBefore: number,
   };
 }
 
-function spend(spent: Spent, usage: Usage, model: string): void {
-  spent.usdMicros += costMicros(model, usage);
+function spend(spent: Spent, { usage, usdMicros, model }: PaidReply): void {
+  spent.usdMicros += usdMicros;
+  spent.model = model;
   spent.usage = {
     inputTokens: spent.usage.inputTokens + usage.inputTokens,
     outputTokens: spent.usage.outputTokens + usage.outputTokens,

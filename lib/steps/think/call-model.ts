@@ -2,13 +2,14 @@
 // the next try. Shared by the model loop and by prompts of a flow.
 import type { CallBlock } from "../../core/content.ts";
 import { cacheMarks } from "../../core/context/cache-marks.ts";
-import { type BatonError, isDisposition, toErrorRecord } from "../../core/errors.ts";
+import { type BatonError, BudgetExceeded, isDisposition, toErrorRecord } from "../../core/errors.ts";
 import type { Event, PlannedCall } from "../../core/event.ts";
 import { maxModelAttempts } from "../../core/limits.ts";
-import { costMicros } from "../../core/prices.ts";
+import { retryDelayMs } from "../../core/model-retry.ts";
 import { repairMessages } from "../../core/repair.ts";
 import type { ModelReply, ModelRequest } from "../../ports/model.ts";
 import type { Head } from "../../store/log.ts";
+import { isHeld, type PaidReply, paidReply } from "../budget/paid-reply.ts";
 import type { OpenState, Run } from "../run.ts";
 
 export type ModelCall = {
@@ -32,7 +33,7 @@ export async function callModel(run: Run, head: Head & { state: OpenState }, cal
   const request = { ...call.request, messages, cacheMessages: cacheMarks(messages) };
   let event: Event;
   try {
-    const reply = await deps.model.reply(request, {
+    const reply = await paidReply(deps, head, request, {
       signal: deps.stopping,
       onText: (text) => deps.live.publish(tenant, sessionId, { kind: "text", text }),
     });
@@ -48,7 +49,7 @@ export async function callModel(run: Run, head: Head & { state: OpenState }, cal
 
 async function replied(
   head: Head & { state: OpenState },
-  reply: ModelReply,
+  reply: PaidReply,
   repairs: string[],
   call: ModelCall,
 ): Promise<Event> {
@@ -61,7 +62,7 @@ async function replied(
     content: reply.content,
     stop: reply.stop,
     usage: reply.usage,
-    usdMicros: costMicros(reply.model, reply.usage),
+    usdMicros: reply.usdMicros,
     ...plan,
     ...(reply.rawStop === undefined ? {} : { rawStop: reply.rawStop }),
     ...(reply.requestId === undefined ? {} : { requestId: reply.requestId }),
@@ -73,10 +74,12 @@ async function replied(
 function failed(run: Run, head: Head & { state: OpenState }, error: unknown): Event {
   const { deps } = run;
   if (deps.stopping.aborted) throw error;
-  if (!isDisposition(error, "Transient") && !isDisposition(error, "Terminal")) throw error;
-  const attempt = (head.state.turn.retry?.attempt ?? 0) + 1;
+  const overBudget = error instanceof BudgetExceeded;
+  if (!isDisposition(error, "Transient") && !isDisposition(error, "Terminal") && !overBudget) throw error;
+  // Held back by the tenant's limiter, or by a budget: nothing was tried.
+  const attempt = (head.state.turn.retry?.attempt ?? 0) + (isHeld(error) || overBudget ? 0 : 1);
   const { retryAfterMs } = error as BatonError;
-  const delay = retryAfterMs ?? Math.min(60_000, 1000 * 2 ** (attempt - 1));
+  const delay = retryDelayMs({ attempt, retryAfterMs });
   const again = isDisposition(error, "Transient") && attempt < maxModelAttempts;
   const partial = (error as { partial?: unknown }).partial;
   deps.log.warn("model call failed", { sessionId: head.sessionId, attempt, error: (error as Error).name, again });
