@@ -2,17 +2,13 @@
 // themselves, event by event.
 
 import * as z from "zod";
-import { createHmacSigner } from "../../lib/adapters/hmac-signer.ts";
-import { createLiveBus } from "../../lib/adapters/live-bus.ts";
-import { createMemoryBlobs } from "../../lib/adapters/memory-blobs.ts";
-import { createMemoryTable } from "../../lib/adapters/memory-table.ts";
 import { createRandomIds } from "../../lib/adapters/random-ids.ts";
 import type { ApiLimits, Authenticate, RouteModule } from "../../lib/api/api-context.ts";
 import { type Api, createApi } from "../../lib/api/create-api.ts";
 import { defineFlow, step } from "../../lib/core/define-flow.ts";
-import { approvalMails } from "../../lib/mail/approval-mails.ts";
 import type { Deps } from "../../lib/steps/deps.ts";
-import { createStore, type StoreOptions } from "../../lib/store/index.ts";
+import type { StoreOptions } from "../../lib/store/index.ts";
+import { embed } from "../../lib/testing/embed.ts";
 import { type FakeClock, fakeClock } from "../../lib/testing/fake-clock.ts";
 import { type SessionLog, sessionLog, start } from "../sessions/session-log.ts";
 
@@ -53,31 +49,23 @@ export type FixtureOptions = {
 
 export function apiFixture(options: FixtureOptions = {}): ApiFixture {
   const clock = options.clock ?? fakeClock({ start, autoUnderMs: 0 });
-  const live = createLiveBus();
   const lines: Line[] = [];
   const say = (level: Line["level"]) => (message: string, fields?: Record<string, unknown>) => {
     lines.push({ level, message, ...(fields ? { fields } : {}) });
   };
   const stop = new AbortController();
-  const deps: Deps = {
-    store: createStore({
-      table: createMemoryTable({ now: () => clock.now() }),
-      blobs: createMemoryBlobs(),
-      ...(options.storage ? { table: options.storage.table, blobs: options.storage.blobs } : {}),
-      clock,
-      onCommit: ({ tenant, sessionId, version }) => live.publish(tenant, sessionId, { kind: "version", version }),
-    }),
-    agents: new Map([[agent.name, agent]]),
+  const log = { info: say("info"), warn: say("warn"), error: say("error") };
+  const runtime = embed({
+    agents: [agent],
     model: { reply: () => Promise.reject(new Error("no model here")) },
-    orchestrator: { start: async () => "started", release: async () => "gone", isRunning: async () => true },
     clock,
+    log,
     ids: createRandomIds(),
-    log: { info: say("info"), warn: say("warn"), error: say("error") },
-    live,
-    mailer: { destination: "nowhere", send: () => Promise.reject(new Error("no mail here")) },
-    approvalMails,
-    signer: createHmacSigner({ key: new Uint8Array(32).fill(1) }),
-    publicUrl: () => "http://baton.test",
+    ...(options.storage ? { table: options.storage.table, blobs: options.storage.blobs } : {}),
+  });
+  const deps: Deps = {
+    ...runtime.deps,
+    orchestrator: { start: async () => "started", release: async () => "gone", isRunning: async () => true },
     stopping: stop.signal,
   };
   const api = createApi({
