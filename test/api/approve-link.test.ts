@@ -204,9 +204,9 @@ describe("the mailed link", () => {
       body: new URLSearchParams({ do: "approve", nonce: "x" }),
     });
     expect([page.status, html.includes("424242"), pressed.status, await status(at)]).toEqual([
-      401,
+      403,
       false,
-      401,
+      403,
       "pending",
     ]);
   });

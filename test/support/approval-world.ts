@@ -9,7 +9,7 @@ import type { Agent } from "../../lib/core/define-flow.ts";
 import type { Tool } from "../../lib/core/define-tool.ts";
 import type { Event } from "../../lib/core/event.ts";
 import type { ReplyLine } from "../../lib/demo-model/script-line.ts";
-import { buildRuntime, type Runtime } from "../../lib/local/build-runtime.ts";
+import { buildRuntime, type Runtime, type RuntimeOptions } from "../../lib/local/build-runtime.ts";
 import type { Mail, Mailer } from "../../lib/ports/mailer.ts";
 import type { Model } from "../../lib/ports/model.ts";
 import { type Accepted, acceptMessage } from "../../lib/sessions/accept.ts";
@@ -60,7 +60,10 @@ export function approvalWorld(options: WorldOptions) {
     defineAgent({ name: "clerk", instructions: "Do it.", model: { id: "scripted" }, tools: options.tools });
   let processes = 0;
 
-  function start(faults: FaultPlan = [], more: { agent?: Agent } = {}): Process {
+  function start(
+    faults: FaultPlan = [],
+    more: { agent?: Agent; interpreter?: RuntimeOptions["interpreter"] } = {},
+  ): Process {
     let killed = false;
     const seed = `process ${++processes}`;
     const faulty = createFaultyTable(table, [{ fault: "death before", on: () => killed }, ...faults]);
@@ -81,7 +84,7 @@ export function approvalWorld(options: WorldOptions) {
         // A dead process sends nothing.
         send: async (mail) => (dead() ? new Promise<never>(() => {}) : (options.mailer ?? outbox).send(mail)),
       },
-      interpreter: { waitOverrideMs: 0, retryOverrideMs: 0 },
+      interpreter: { waitOverrideMs: 0, retryOverrideMs: 0, ...more.interpreter },
     });
     let sweeps = 0;
     return {
@@ -125,7 +128,7 @@ export type World = ReturnType<typeof approvalWorld>;
 
 /** Resolves once `look` answers something: each change of the log or of an answer of the runtime is a chance. */
 export async function until<T>(look: () => Promise<T | null | undefined | false>, what = "it"): Promise<T> {
-  for (let tries = 0; tries < 5000; tries++) {
+  for (let tries = 0; tries < 100_000; tries++) {
     const found = await look();
     if (found) return found;
     await new Promise((resolve) => setImmediate(resolve));
@@ -158,4 +161,26 @@ export function linkIn(mail: Mail | undefined): string {
   const link = /http:\/\/\S+\/approve\/\S+/.exec(mail?.text ?? "")?.[0];
   if (!link) throw new Error("the mail has no link");
   return link;
+}
+
+/** Lets everything that can go on without time or people go on. */
+export async function settle(ticks = 60): Promise<void> {
+  for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Opens a link, as seen by the runtime, from `address`. */
+export function visit(
+  process: Process,
+  link: string,
+  init: RequestInit = {},
+  address = "203.0.113.9",
+): Promise<Response> {
+  return process.api.fetch(new Request(link, init), { incoming: { socket: { remoteAddress: address } } });
+}
+
+/** Presses one button of the page behind a link. */
+export async function press(process: Process, link: string, button: string, page?: string): Promise<Response> {
+  const html = page ?? (await (await visit(process, link)).text());
+  const nonce = /name="nonce" value="([^"]+)"/.exec(html)?.[1] ?? "";
+  return visit(process, link, { method: "POST", body: new URLSearchParams({ nonce, do: button }) });
 }
