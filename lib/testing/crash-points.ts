@@ -5,7 +5,6 @@ import { createMemoryBlobs } from "../adapters/memory-blobs.ts";
 import { createMemoryTable } from "../adapters/memory-table.ts";
 import type { Checkpoint } from "../core/checkpoint.ts";
 import type { Agent } from "../core/define-flow.ts";
-import type { Tool } from "../core/define-tool.ts";
 import { isDisposition } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import type { ReplyLine } from "../demo-model/script-line.ts";
@@ -16,6 +15,7 @@ import { fakeClock } from "./fake-clock.ts";
 import { Crash, createFaultyTable, type FaultPlan } from "./faulty-table.ts";
 import { replayModel } from "./replay-model.ts";
 import { seededIds } from "./seeded-ids.ts";
+import { withTools } from "./with-tools.ts";
 
 /** One instant: the n-th write of the first process, or the n-th run of a tool's body. */
 export type CrashPoint =
@@ -186,13 +186,6 @@ function startLife(setup: {
     ...(setup.options.roundsPerSegment === undefined ? {} : { roundsPerSegment: setup.options.roundsPerSegment }),
   });
   return { embedded, dead: () => killed || table.dead, counts: () => ({ writes: table.writes, runs }) };
-}
-
-/** The agent with its tools replaced, steps of a flow included. */
-function withTools(agent: Agent, change: (tool: Tool) => Tool): Agent {
-  if (agent.kind === "agent") return { ...agent, tools: agent.tools.map(change) };
-  const steps = agent.steps.map((step) => (step.kind === "tool" ? { ...step, tool: change(step.tool) } : step));
-  return { ...agent, steps, tools: agent.tools.map(change) };
 }
 
 /** Recoveries, attempts, owners, times and ids are how it came about, not what happened. */
