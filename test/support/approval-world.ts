@@ -36,7 +36,11 @@ export type Process = Runtime & {
   api: Api;
   /** Ends it as SIGKILL would: nothing of it reaches the table any more. */
   kill(): Promise<void>;
+  /** The same at once, from within: what is under way never comes to an end. */
+  die(): void;
   dead(): boolean;
+  /** Writes that reached the table or were to. */
+  writes(): number;
   boot(): Promise<SweepCounts>;
   sweep(): Promise<SweepCounts>;
   /** @default user: rita */
@@ -99,6 +103,10 @@ export function approvalWorld(options: WorldOptions) {
         info: { version: "test", model: "scripted" },
       }),
       dead,
+      die: () => {
+        killed = true;
+      },
+      writes: () => faulty.writes,
       async kill() {
         killed = true;
         await runtime.stop(0).catch(() => {});
