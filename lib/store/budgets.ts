@@ -73,6 +73,7 @@ export function createBudgets(table: Table, clock: Clock): Budgets {
     // Whoever takes over writes the first scope and then reads the last; this writes the last and then reads the first. So
     // either this attempt stops here, or the other one sees that it may have gone on.
     if (held.length > 1 && first !== undefined && (await markIn(call, first)) !== markOf(call)) {
+      await settle({ call, scopes: held }, nothing);
       throw new Fenced("another attempt has taken this model call over");
     }
     return { reservation: { call, scopes: held } };
@@ -85,8 +86,7 @@ export function createBudgets(table: Table, clock: Clock): Budgets {
       const over = exceeded(scope, balanceOf(after));
       if (!over) return null;
       await settleOne(call, scope.name, nothing);
-      const others = { ...over.reserved };
-      others[over.unit] -= call.amount[over.unit];
+      const others = minus(over.reserved, call.amount);
       // What was granted fits the limit, so a sum of others that does not holds one that is about to be refused.
       const transient = over.spent[over.unit] <= over.limit && over.spent[over.unit] + others[over.unit] > over.limit;
       if (!transient || look === maxLooks) return { ...over, reserved: others };
