@@ -17,8 +17,8 @@ export type Connect = () => Connection;
 export type ConnectionOptions = { url?: string; token?: string; env: NodeJS.ProcessEnv };
 
 export function createConnect(options: ConnectionOptions): Connect {
-  const url = options.url ?? options.env.BATON_URL;
-  const token = options.token ?? options.env.BATON_TOKEN;
+  const url = options.url || options.env.BATON_URL || undefined;
+  const token = options.token || options.env.BATON_TOKEN || undefined;
   if (url !== undefined && !URL.canParse(url)) throw new WrongUse(`not a URL: ${url}`);
   const file = join(options.env.BATON_DATA || ".baton", "dev.json");
   return () => {

@@ -26,13 +26,18 @@ export const run: Run = async (invocation) => {
 
 async function pipe(chat: Chat): Promise<number> {
   let code = 0;
-  for await (const line of createInterface({ input: process.stdin })) {
-    if (line.trim() === "") continue;
-    const status = await say(chat, line);
-    if (status === "stopped") return 0;
-    if (status === "error") code = 1;
+  try {
+    for await (const line of createInterface({ input: process.stdin })) {
+      if (line.trim() === "") continue;
+      const status = await say(chat, line);
+      if (status === "stopped") return 0;
+      if (status === "error") code = 1;
+    }
+    return code;
+  } finally {
+    // An open pipe would keep the process.
+    process.stdin.destroy();
   }
-  return code;
 }
 
 async function converse(chat: Chat): Promise<number> {
