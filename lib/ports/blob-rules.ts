@@ -4,14 +4,19 @@ import { tenantPattern } from "../core/ids.ts";
 
 const hashPattern = /^[0-9a-f]{64}$/;
 
-/** `tenant/ab/ab12…`: safe as a path and as an object key. Throws InvalidInput. */
-export function blobName(tenant: string, sha256: string): string {
+/** `scope/ab/ab12…`: safe as a path and as an object key. A scope is a tenant, or `tenant/session`. Throws InvalidInput. */
+export function blobName(scope: string, sha256: string): string {
   const errors = [
-    ...(tenantPattern.test(tenant) ? [] : [{ path: "$.tenant", message: "not a plain word" }]),
+    ...(isScope(scope) ? [] : [{ path: "$.scope", message: "not a plain word" }]),
     ...(hashPattern.test(sha256) ? [] : [{ path: "$.sha256", message: "not a SHA-256 in lower-case hex" }]),
   ];
   if (errors.length > 0) throw new InvalidInput("a blob cannot have this name", { errors });
-  return `${tenant}/${sha256.slice(0, 2)}/${sha256}`;
+  return `${scope}/${sha256.slice(0, 2)}/${sha256}`;
+}
+
+function isScope(scope: string): boolean {
+  const parts = scope.split("/");
+  return parts.length <= 2 && parts.every((part) => tenantPattern.test(part));
 }
 
 /** The error of a blob that is gone. */

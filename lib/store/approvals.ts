@@ -11,7 +11,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Change, Item, Key, Table, Value } from "../ports/table.ts";
 import { canonical, decode, encode } from "./encoding.ts";
 import { currentFormat, upcast } from "./formats.ts";
-import { approvalPrefix, sessionPk } from "./keys.ts";
+import { approvalPrefix, sessionBlobs, sessionPk } from "./keys.ts";
 
 export type StoredApproval = {
   /** Without its task token. */
@@ -179,9 +179,9 @@ async function encoded(
 ): Promise<{ attributes: Record<string, Value>; absent: string[] }> {
   const { taskToken: _secret, input, edited, ...body } = approval;
   const parts = await Promise.all([
-    encode("body", canonical(body), approval.tenant, blobs),
-    encode("input", canonical(input), approval.tenant, blobs),
-    edited ? encode("edited", canonical(edited), approval.tenant, blobs) : {},
+    encode("body", canonical(body), sessionBlobs(approval.tenant, approval.sessionId), blobs),
+    encode("input", canonical(input), sessionBlobs(approval.tenant, approval.sessionId), blobs),
+    edited ? encode("edited", canonical(edited), sessionBlobs(approval.tenant, approval.sessionId), blobs) : {},
   ]);
   const attributes: Record<string, Value> = { ...Object.assign({}, ...parts) };
   const possible = ["body", ...large].flatMap((name) => [name, `${name}Enc`]);
@@ -191,17 +191,17 @@ async function encoded(
 async function read(raw: Item, blobs: Blobs): Promise<StoredApproval> {
   const where = `${raw.pk}/${raw.sk}`;
   const item = upcast(raw, where);
-  const tenant = item.pk.split("#", 1)[0] ?? "";
+  const scope = item.pk.replace("#", "/");
   const [body, input, edited] = await Promise.all([
-    decode(item, "body", tenant, blobs, where),
-    decode(item, "input", tenant, blobs, where),
-    item.edited === undefined ? undefined : decode(item, "edited", tenant, blobs, where),
+    decode(item, "body", scope, blobs, where),
+    decode(item, "input", scope, blobs, where),
+    item.edited === undefined ? undefined : decode(item, "edited", scope, blobs, where),
   ]);
   if (typeof item.rev !== "number" || typeof input !== "string" || typeof body !== "object" || body === null) {
     throw new UnreadableRecord(`${where}: counter, input or body is missing`);
   }
   const approval = { ...body, input, ...(edited === undefined ? {} : { edited }) } as unknown as Approval;
-  if (`${approvalPrefix}${approval.id}` !== item.sk || approval.tenant !== tenant) {
+  if (`${approvalPrefix}${approval.id}` !== item.sk || approval.tenant !== item.pk.split("#", 1)[0]) {
     throw new UnreadableRecord(`${where}: the record is of another approval`);
   }
   return {

@@ -1,6 +1,10 @@
 // A bounded cache of immutable things: least recently used goes first.
 
-export type Cache<T> = { get(key: string): T | undefined; set(key: string, value: T, bytes: number): void };
+export type Cache<T> = {
+  get(key: string): T | undefined;
+  set(key: string, value: T, bytes: number): void /** Drops all keys with this prefix. */;
+  forget(prefix: string): void;
+};
 
 export function createCache<T>(maxBytes: number): Cache<T> {
   const entries = new Map<string, { value: T; bytes: number }>();
@@ -22,6 +26,13 @@ export function createCache<T>(maxBytes: number): Cache<T> {
       for (const [oldest, entry] of entries) {
         if (total <= maxBytes) return;
         entries.delete(oldest);
+        total -= entry.bytes;
+      }
+    },
+    forget(prefix) {
+      for (const [key, entry] of entries) {
+        if (!key.startsWith(prefix)) continue;
+        entries.delete(key);
         total -= entry.bytes;
       }
     },

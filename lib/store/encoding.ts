@@ -25,21 +25,21 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /** The attributes `<name>` (text or bytes) and `<name>Enc` of a payload. Blobs are written before this answers. */
-export async function encode(name: string, text: string, tenant: string, blobs: Blobs): Promise<Record<string, Value>> {
+export async function encode(name: string, text: string, scope: string, blobs: Blobs): Promise<Record<string, Value>> {
   const size = Buffer.byteLength(text);
   const packed = size >= gzipFromBytes ? gzipSync(text, { level: 6 }) : null;
   const gzip = packed !== null && packed.byteLength <= size * 0.9;
   const bytes = gzip ? packed.byteLength : size;
   if (bytes > inlineLimitBytes) {
     const data = gzip ? packed : Buffer.from(text);
-    const hash = await blobs.put(tenant, data);
+    const hash = await blobs.put(scope, data);
     return { [name]: hash, [`${name}Enc`]: gzip ? "blob+gzip" : "blob" };
   }
   return gzip ? { [name]: packed, [`${name}Enc`]: "gzip" } : { [name]: text };
 }
 
 /** The JSON value of a payload written by `encode`. `where` names the record in errors. */
-export async function decode(item: Item, name: string, tenant: string, blobs: Blobs, where: string): Promise<Json> {
+export async function decode(item: Item, name: string, scope: string, blobs: Blobs, where: string): Promise<Json> {
   const path = `${where}.${name}`;
   const raw = item[name];
   const encoding = item[`${name}Enc`];
@@ -48,14 +48,15 @@ export async function decode(item: Item, name: string, tenant: string, blobs: Bl
   if (encoding !== "blob" && encoding !== "blob+gzip")
     throw new UnreadableRecord(`${path}: unknown encoding ${String(encoding)}`);
   if (typeof raw !== "string") throw new UnreadableRecord(`${path}: the blob reference is not text`);
-  const bytes = await blobs.get(tenant, raw);
+  const bytes = await blobs.get(scope, raw);
   return parse(encoding === "blob" ? Buffer.from(bytes).toString("utf8") : unzip(bytes, path), path);
 }
 
-/** The blobs a payload refers to. */
-export function blobOf(item: Item, name: string): string | null {
-  const encoding = item[`${name}Enc`];
-  return encoding === "blob" || encoding === "blob+gzip" ? String(item[name]) : null;
+/** SHA-256 of every blob that an item's payloads refer to. */
+export function blobsOf(item: Item): string[] {
+  return Object.entries(item).flatMap(([name, value]) =>
+    name.endsWith("Enc") && (value === "blob" || value === "blob+gzip") ? [String(item[name.slice(0, -3)])] : [],
+  );
 }
 
 function unzip(raw: Value | undefined, path: string): string {

@@ -27,6 +27,10 @@ export function unescapePart(text: string): string {
 export const sessionPk = (tenant: string, sessionId: string): string =>
   `${tenantPart(tenant)}#${escapePart(sessionId)}`;
 
+/** Where a session's blobs stand: its own folder, so that erasing a session erases what only it refers to. */
+export const sessionBlobs = (tenant: string, sessionId: string): string =>
+  `${tenantPart(tenant)}/${escapePart(sessionId)}`;
+
 export const versionPrefix = "V#";
 export function versionSk(version: number): string {
   return `${versionPrefix}${String(version).padStart(digits, "0")}`;

@@ -3,15 +3,15 @@
 // may be cached; "which is the latest" is always asked strongly.
 import { apply } from "../core/apply.ts";
 import type { Checkpoint } from "../core/checkpoint.ts";
-import { ItemTooLarge, isDisposition, UnreadableRecord, VersionConflict } from "../core/errors.ts";
+import { isDisposition, UnreadableRecord, VersionConflict } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import type { SessionState } from "../core/state.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Item, Table } from "../ports/table.ts";
 import { createCache } from "./cache.ts";
-import { blobOf, canonical, decode, encode, itemBytes, sha256 } from "./encoding.ts";
-import { currentFormat, upcast } from "./formats.ts";
+import { chainHash, checkpointItem, readCheckpoint, readHead } from "./checkpoint-item.ts";
+import { canonical, itemBytes } from "./encoding.ts";
 import { sessionPk, versionOf, versionPrefix, versionSk } from "./keys.ts";
 
 /** A checkpoint without its event: enough to decide and to append, and readable even when a blob is damaged. */
@@ -19,6 +19,9 @@ export type Head = Omit<Checkpoint, "event">;
 
 /** Names a writer for one append after another: execution + step + attempt, and a counter. */
 export type Writer = { next(): string };
+
+/** A version as an export holds it. */
+export type Exported = Pick<Checkpoint, "version" | "at" | "writer" | "hash" | "event">;
 
 export interface Log {
   /** The latest version, by a strong read of one item; null when the session does not exist. */
@@ -38,8 +41,13 @@ export interface Log {
    * its parent's log. Read page by page as it is consumed.
    */
   lineage(tenant: string, sessionId: string, version: number): AsyncIterable<Checkpoint>;
-  /** Every stored version, also unreachable ones: for erasing. Answers the blobs they refer to. */
-  blobs(tenant: string, sessionId: string): Promise<string[]>;
+  /**
+   * Writes an exported version as it was, after `base`. Again is harmless. Throws `UnreadableRecord` when it does not follow
+   * `base`, `VersionConflict` when another version stands there.
+   */
+  restore(base: Head | null, exported: Exported): Promise<Head>;
+  /** Drops what this process has cached of an erased session. */
+  forget(tenant: string, sessionId: string): void;
 }
 
 export type LogOptions = {
@@ -52,7 +60,6 @@ export type LogOptions = {
   cacheBytes?: number;
 };
 
-const maxItemBytes = 400 * 1024;
 /** Items of the first page of a walk backwards; each later one is four times as large, up to the largest. */
 const firstPageSize = 2;
 const largestPageSize = 32;
@@ -130,13 +137,24 @@ export function createLog(options: LogOptions): Log {
     }
   }
 
+  async function restore(base: Head | null, exported: Exported): Promise<Head> {
+    const { checkpoint, item } = await prepare(base, exported.event, exported.writer, exported.at);
+    if (checkpoint.version !== exported.version || checkpoint.hash !== exported.hash) {
+      throw new UnreadableRecord(`version ${exported.version} does not follow version ${base?.version ?? 0}`);
+    }
+    if ((await table.put(item, { absent: true })) === "ok") return checkpoint;
+    const found = await table.get({ pk: item.pk, sk: item.sk });
+    if (found?.hash === exported.hash) return checkpoint;
+    throw new VersionConflict(`another version ${exported.version} of session ${checkpoint.sessionId} is here`);
+  }
+
   async function prepare(
     base: Head | null,
     event: Event,
     writer: string,
+    at = clock.now(),
   ): Promise<{ checkpoint: Checkpoint; item: Item }> {
     const version = (base?.version ?? 0) + 1;
-    const at = clock.now();
     const target = event.type === "rolled.back" && base ? await stateAt(base, event.to) : undefined;
     const state = apply(base?.state ?? null, event, { version, at }, target);
     const { tenant, sessionId } = state;
@@ -144,23 +162,7 @@ export function createLog(options: LogOptions): Log {
     const prevHash = base?.hash ?? "";
     const hash = chainHash(prevHash, version, at, text);
     const checkpoint: Checkpoint = { tenant, sessionId, version, at, writer, event, state, hash, prevHash };
-    const item: Item = {
-      pk: sessionPk(tenant, sessionId),
-      sk: versionSk(version),
-      format: currentFormat,
-      at,
-      writer,
-      type: event.type,
-      hash,
-      prevHash,
-      state: canonical(stored(state)),
-      ...(await encode("event", text, tenant, blobs)),
-    };
-    const bytes = itemBytes(item);
-    if (bytes > maxItemBytes) {
-      throw new ItemTooLarge(`version ${version} would take ${bytes} bytes; an item holds at most ${maxItemBytes}`);
-    }
-    return { checkpoint, item };
+    return { checkpoint, item: await checkpointItem(checkpoint, text, blobs) };
   }
 
   async function stateAt(base: Head, version: number): Promise<SessionState> {
@@ -199,6 +201,8 @@ export function createLog(options: LogOptions): Log {
           pageSize = Math.min(pageSize * 4, largestPageSize);
         }
         const item = read ?? page.get(next);
+        // The session that this one was forked from has been erased: its past ends here.
+        if (!item && id !== sessionId && page.size === 0) return;
         if (!item) throw new UnreadableRecord(`version ${next} of session ${id} is missing`);
         checkpoint = await readAndCache(item, tenant, id);
       }
@@ -217,57 +221,13 @@ export function createLog(options: LogOptions): Log {
     return checkpoint;
   }
 
-  async function blobRefs(tenant: string, sessionId: string): Promise<string[]> {
-    const items = await table.query({ pk: sessionPk(tenant, sessionId), prefix: versionPrefix });
-    return items.flatMap((item) => blobOf(item, "event") ?? []);
+  function forget(tenant: string, sessionId: string): void {
+    const prefix = cacheKey(sessionPk(tenant, sessionId), 0).slice(0, -1);
+    cache.forget(prefix);
+    readHeads.forget(prefix);
   }
 
-  return { head, at, append, events, lineage, blobs: blobRefs };
-}
-
-/** The hash of an event in its chain. */
-export function chainHash(prevHash: string, version: number, at: number, eventText: string): string {
-  return sha256(`${prevHash}\n${version}\n${at}\n${eventText}`);
+  return { head, at, append, restore, events, lineage, forget };
 }
 
 const cacheKey = (pk: string, version: number): string => `${pk}|${version}`;
-
-/** Tenant and session id stand in the key already. */
-function stored(state: SessionState): Omit<SessionState, "tenant" | "sessionId"> {
-  const { tenant: _tenant, sessionId: _sessionId, ...rest } = state;
-  return rest;
-}
-
-function readHead(raw: Item, tenant: string, sessionId: string): Head {
-  const where = `${sessionId}/${raw.sk}`;
-  const item = upcast(raw, where);
-  if (typeof item.state !== "string" || typeof item.hash !== "string" || typeof item.at !== "number") {
-    throw new UnreadableRecord(`${where}: state, hash or time is missing`);
-  }
-  let state: SessionState;
-  try {
-    state = { ...JSON.parse(item.state), tenant, sessionId };
-  } catch (cause) {
-    throw new UnreadableRecord(`${where}.state: not JSON`, { cause });
-  }
-  return {
-    tenant,
-    sessionId,
-    version: versionOf(item.sk),
-    at: item.at,
-    writer: String(item.writer),
-    state,
-    hash: item.hash,
-    prevHash: String(item.prevHash),
-  };
-}
-
-async function readCheckpoint(item: Item, tenant: string, sessionId: string, blobs: Blobs): Promise<Checkpoint> {
-  const head = readHead(item, tenant, sessionId);
-  const where = `${sessionId}/${item.sk}`;
-  const event = (await decode(item, "event", tenant, blobs, where)) as Event;
-  if (chainHash(head.prevHash, head.version, head.at, canonical(event)) !== head.hash) {
-    throw new UnreadableRecord(`${where}.event: its hash does not match`);
-  }
-  return { ...head, event };
-}

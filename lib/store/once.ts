@@ -13,6 +13,8 @@ export type Once = {
   result: Json;
   /** consumed: the message is in a turn, it must not be stored again. */
   stage: "pending" | "consumed";
+  /** Where it was consumed; absent when that is not known. */
+  place?: { sessionId: string; turn: number };
 };
 
 export interface OnceRecords {
@@ -22,7 +24,8 @@ export interface OnceRecords {
    */
   claim(tenant: string, id: string, bodyHash: string, result: Json): Promise<{ first: boolean; record: Once }>;
   get(tenant: string, id: string): Promise<Once | null>;
-  consume(tenant: string, id: string): Promise<void>;
+  /** Again is harmless; what is known of the place is kept. */
+  consume(tenant: string, id: string, place?: { sessionId: string; turn: number }): Promise<void>;
   /** Replaces the result of the own claim (before anything was answered with it). */
   settle(tenant: string, id: string, result: Json): Promise<void>;
   /** Gives a claim up when what it stood for could not be started. */
@@ -44,6 +47,9 @@ export function createOnceRecords(table: Table, now: () => number): OnceRecords 
       bodyHash: item.bodyHash,
       result: JSON.parse(item.result),
       stage: item.stage === "consumed" ? "consumed" : "pending",
+      ...(typeof item.inSession === "string" && typeof item.turn === "number"
+        ? { place: { sessionId: item.inSession, turn: item.turn } }
+        : {}),
     };
   }
   return {
@@ -67,8 +73,10 @@ export function createOnceRecords(table: Table, now: () => number): OnceRecords 
       }
       return { first: put === "ok", record };
     },
-    async consume(tenant, id) {
-      await table.update(onceKey(tenant, id), { set: { stage: "consumed" } });
+    async consume(tenant, id, place) {
+      const stage = { stage: "consumed" };
+      const set = place ? { ...stage, inSession: place.sessionId, turn: place.turn } : stage;
+      await table.update(onceKey(tenant, id), { set });
     },
     async settle(tenant, id, result) {
       await table.update(onceKey(tenant, id), { set: { result: canonical(result) } });

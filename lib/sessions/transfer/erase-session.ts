@@ -1,0 +1,26 @@
+// Erasing a session: every item of its partition, its blobs, its address. Real, and not to be undone.
+import { ImpossibleTransition } from "../../core/errors.ts";
+import type { Deps } from "../../steps/deps.ts";
+import { blobsOf } from "../../store/encoding.ts";
+import { sessionBlobs, sessionPk, versionPrefix } from "../../store/keys.ts";
+import { sessionHead } from "../session-head.ts";
+
+/**
+ * Throws `NotFound`, and `ImpossibleTransition` while a turn is open: stop it first, since a running step would write again.
+ * A repeat after a crash goes on; the latest version goes last, so that until then the session is still found.
+ */
+export async function eraseSession(deps: Deps, tenant: string, sessionId: string): Promise<void> {
+  const head = await sessionHead(deps, tenant, sessionId);
+  if (head.state.turn)
+    throw new ImpossibleTransition(`turn ${head.state.turn.turn} is open; stop the session first, then delete it`);
+  const { table, blobs, pointers, log } = deps.store;
+  await pointers.remove(tenant, head.state.key, sessionId);
+  const items = await table.query({ pk: sessionPk(tenant, sessionId) });
+  const versions = items.filter((item) => item.sk.startsWith(versionPrefix));
+  const others = items.filter((item) => !item.sk.startsWith(versionPrefix));
+  for (const hash of items.flatMap(blobsOf)) await blobs.remove(sessionBlobs(tenant, sessionId), hash);
+  for (const item of [...others, ...versions]) {
+    await table.remove({ pk: item.pk, sk: item.sk });
+  }
+  log.forget(tenant, sessionId);
+}
