@@ -54,7 +54,7 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
         attempts: event.attempt,
       }));
     case "call.finished":
-      return callFinished(state, event);
+      return callFinished(state, event, at);
     case "approval.requested":
       return withTurn(
         withCall(state, event.index, (call) => ({
@@ -183,7 +183,7 @@ function created(event: EventOf<"session.created">, at: At): SessionState {
     lastUserAt: at.at,
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, usdMicros: 0 },
     context: { tokens: 0, version: 0 },
-    marks: { inboxSeq: 0, ...(event.handoff ? { handoff: at.version } : {}) },
+    marks: { inboxSeq: 0, ...(event.fork ? {} : { journal: 0 }), ...(event.handoff ? { handoff: at.version } : {}) },
     recoveries: 0,
     effects: 0,
   };
@@ -315,7 +315,7 @@ function approvalDecided(state: SessionState, event: EventOf<"approval.decided">
   });
 }
 
-function callFinished(state: SessionState, event: EventOf<"call.finished">): SessionState {
+function callFinished(state: SessionState, event: EventOf<"call.finished">, at: At): SessionState {
   const after = withCall(state, event.index, (call) => finished(call));
   const turn = openTurn(after);
   const done = turn.calls.every((call) => call.status === "finished");
@@ -325,8 +325,16 @@ function callFinished(state: SessionState, event: EventOf<"call.finished">): Ses
     ...after,
     recoveries: 0,
     effects: state.effects + (happened ? 1 : 0),
+    marks:
+      isJournalled(event) && state.marks.journal !== undefined ? { ...state.marks, journal: at.version } : state.marks,
     turn: done ? { ...turn, phase: "think" } : turn,
   };
+}
+
+/** May the outcome stand in a handoff record? Rather once too often: it only says where to look. */
+function isJournalled(event: EventOf<"call.finished">): boolean {
+  const { outcome } = event;
+  return event.effect !== "read" || (outcome.status === "success" && (outcome.resources ?? []).length > 0);
 }
 
 function finished(call: CallState): CallState {

@@ -91,6 +91,11 @@ export type SessionState = {
     /** Version of the event that last consumed inbox messages, and their highest number. */
     inbox?: number;
     inboxSeq: number;
+    /**
+     * Version of the last outcome that a handoff record has to tell of (a side effect, a resource); 0: none so far.
+     * Absent in forks, whose parent's outcomes are not known here.
+     */
+    journal?: number;
     /** No compaction of its own accord before this time (epoch ms): the last one was refused. */
     compactNotBefore?: number;
     /** Version at which a compaction was asked for that has not been tried yet. */

@@ -71,7 +71,10 @@ async function recordAt(deps: Deps, head: Head, version: number): Promise<Handof
 /** What has happened between the record and the first event that is shown: neither would tell of it. */
 async function unseenEffects(deps: Deps, head: Head, read: WindowResult): Promise<ReadContext["unrecorded"]> {
   const first = read.events[0]?.version ?? 0;
-  if ((head.state.marks.handoff ?? 0) >= first) return undefined;
+  const { handoff = 0, journal } = head.state.marks;
+  if (handoff >= first) return undefined;
+  // Nothing to tell of since the record: without this every call would read the whole session.
+  if (journal !== undefined && journal <= handoff) return undefined;
   const { record, stored, behind } = await currentHandoff(deps, head, read.events.length);
   const known = stored ? stored.sideEffects.length + stored.resources.length : 0;
   return record.sideEffects.length + record.resources.length > known ? { events: behind, record } : undefined;
