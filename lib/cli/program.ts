@@ -78,6 +78,30 @@ export const commands: Row[] = [
     load: () => import("./commands/events.ts"),
   },
   {
+    usage: "approvals",
+    description: "list approvals, newest first",
+    options: [
+      { flags: "--status <status>", description: "pending, approved, rejected, expired or cancelled" },
+      { flags: "--limit <n>", description: "how many", integer: { min: 1, max: 200 } },
+    ],
+    load: () => import("./commands/approvals.ts"),
+  },
+  {
+    usage: "approve <id>",
+    description: "approve a call, as the person of the token",
+    options: [
+      { flags: "--comment <text>", description: "the agent reads it" },
+      { flags: "--input <json>", description: "all arguments, changed: what runs then" },
+    ],
+    load: () => import("./commands/approve.ts"),
+  },
+  {
+    usage: "reject <id>",
+    description: "reject a call, as the person of the token",
+    options: [{ flags: "--comment <text>", description: "the agent reads it" }],
+    load: () => import("./commands/reject.ts"),
+  },
+  {
     usage: "stop <id>",
     description: "end live work at the next step boundary",
     options: [{ flags: "--reason <text>", description: "kept in the log" }],
@@ -88,6 +112,27 @@ export const commands: Row[] = [
     description: "money and tokens of a day, by model and session",
     options: [{ flags: "--day <day>", description: "YYYY-MM-DD, a UTC day; default today" }],
     load: () => import("./commands/usage.ts"),
+  },
+  {
+    usage: "export [id]",
+    description: "a session as JSON lines, with its hash chain",
+    options: [
+      { flags: "--out <file>", description: "write to a file instead of stdout" },
+      { flags: "--verify", description: "say whether the hash chain holds instead of printing the lines" },
+      { flags: "--in <file>", description: "with --verify: check this file instead of asking a runtime" },
+    ],
+    load: () => import("./commands/export.ts"),
+  },
+  {
+    usage: "import <file>",
+    description: "bring an exported session into this runtime (- reads stdin); an open turn waits for resume",
+    load: () => import("./commands/import.ts"),
+  },
+  {
+    usage: "erase <id>",
+    description: "delete a session for good: its log, its approvals, its blobs",
+    options: [{ flags: "--yes", description: "do it; without it only says what would go" }],
+    load: () => import("./commands/erase.ts"),
   },
   {
     usage: "demo",

@@ -1,5 +1,5 @@
 // Ask and Act through the real machine: what is asked, mailed, decided and run.
-import { defineTool, OutcomeUnknown, type ToolContext } from "baton";
+import { type ApprovalRule, defineTool, OutcomeUnknown, type ToolContext } from "baton";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { decideApproval } from "../../lib/sessions/approvals/decide-approval.ts";
@@ -257,7 +257,13 @@ describe("ask", () => {
   }
 
   it("reminds, escalates and at last expires; the model is told", async () => {
-    const approval = { approvers: [ann], expiresIn: "3d", remindAfter: "1d", escalateTo: [bob], escalateAfter: "2d" };
+    const approval = {
+      approvers: [ann],
+      expiresIn: "3d",
+      remindAfter: "1d",
+      escalateTo: [bob],
+      escalateAfter: "2d",
+    } satisfies ApprovalRule;
     const world = approvalWorld({ tools: [fileTool([], { approval })], script: once });
     const process = started(world);
     const { sessionId } = await process.send();

@@ -17,7 +17,7 @@ import { type SweepCounts, sweepDue } from "../../lib/sessions/sweep.ts";
 import type { StoredApproval } from "../../lib/store/approvals.ts";
 import { silentLog } from "../../lib/testing/embed.ts";
 import { fakeClock } from "../../lib/testing/fake-clock.ts";
-import { createFaultyTable, type FaultPlan } from "../../lib/testing/faulty-table.ts";
+import { Crash, createFaultyTable, type FaultPlan } from "../../lib/testing/faulty-table.ts";
 import { replayModel } from "../../lib/testing/replay-model.ts";
 import { seededIds } from "../../lib/testing/seeded-ids.ts";
 
@@ -86,7 +86,10 @@ export function approvalWorld(options: WorldOptions) {
       mailer: {
         destination: "test",
         // A dead process sends nothing.
-        send: async (mail) => (dead() ? new Promise<never>(() => {}) : (options.mailer ?? outbox).send(mail)),
+        send: async (mail) => {
+          if (dead()) throw new Crash("the process is dead");
+          await (options.mailer ?? outbox).send(mail);
+        },
       },
       interpreter: { waitOverrideMs: 0, retryOverrideMs: 0, ...more.interpreter },
     });
