@@ -24,6 +24,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metaRoutes } from "./routes/meta.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { transferRoutes } from "./routes/transfer.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -47,6 +48,7 @@ const ownRoutes: RouteModule[] = [
   controlRoutes,
   approvalRoutes,
   approveLinkRoutes,
+  transferRoutes,
   metaRoutes,
   usageRoutes,
 ];

@@ -4,13 +4,23 @@ import type { MiddlewareHandler } from "hono";
 import { InvalidInput, TooLarge } from "../core/errors.ts";
 import type { ApiEnv, ApiLimits } from "./api-context.ts";
 
+/** Takes JSON lines and reads them itself (`readLinesBody`). */
+export const linesPath = "/v1/import";
+
+/** The text of a body of JSON lines; `TooLarge` over `maxBytes`. */
+export async function readLinesBody(request: Request, maxBytes: number): Promise<string> {
+  const bytes = request.body ? await readBytes(request, request.body, maxBytes) : new Uint8Array();
+  // Damaged bytes become lines that are no JSON, which are then reported with their place.
+  return new TextDecoder().decode(bytes);
+}
+
 const bodiless = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** An empty body counts as `{}`. Throws `TooLarge` and `InvalidInput`. */
 export function readBody(limits: ApiLimits): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { raw } = c.req;
-    if (!bodiless.has(raw.method)) {
+    if (!bodiless.has(raw.method) && c.req.path !== linesPath) {
       const bytes = raw.body ? await readBytes(raw, raw.body, limits.bodyBytes) : new Uint8Array();
       const text = decode(bytes);
       if (bytes.byteLength - imageBytes(parse(text)) > limits.textBytes) {

@@ -30,7 +30,8 @@ export type Client = {
   call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
 };
 
-export type CallOptions = { body?: object; headers?: Record<string, string> };
+/** `lines`: JSON lines instead of one JSON body. `text`: answer the body as it is. */
+export type CallOptions = { body?: object; lines?: string; text?: boolean; headers?: Record<string, string> };
 
 /** How long a restarting runtime is waited for. */
 const patienceMs = 20_000;
@@ -78,12 +79,13 @@ async function once(connection: Connection, method: string, path: string, option
     method,
     headers: { Authorization: `Bearer ${token}`, ...options.headers },
     ...(options.body ? { body: JSON.stringify(options.body) } : {}),
+    ...(options.lines === undefined ? {} : { body: options.lines }),
   });
   const text = await response.text().catch((cause) => {
     throw new Unreachable(`the connection to ${url} was lost`, { cause });
   });
   if (!response.ok) throw problemError(response.status, text);
-  return JSON.parse(text);
+  return options.text ? text : JSON.parse(text);
 }
 
 /** `fetch`; throws `Unreachable` when there is no answer at all. */

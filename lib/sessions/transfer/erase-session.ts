@@ -6,13 +6,16 @@ import { sessionBlobs, sessionPk, versionPrefix } from "../../store/keys.ts";
 import { sessionHead } from "../session-head.ts";
 
 /**
- * Throws `NotFound`, and `ImpossibleTransition` while a turn is open: stop it first, since a running step would write again.
+ * Throws `NotFound`, and `ImpossibleTransition` while a turn is open or a message waits: stop it first,
+ * since a running step would write again.
  * A repeat after a crash goes on; the latest version goes last, so that until then the session is still found.
  */
 export async function eraseSession(deps: Deps, tenant: string, sessionId: string): Promise<void> {
   const head = await sessionHead(deps, tenant, sessionId);
-  if (head.state.turn)
-    throw new ImpossibleTransition(`turn ${head.state.turn.turn} is open; stop the session first, then delete it`);
+  const waiting = await deps.store.inbox.waiting(tenant, sessionId);
+  if (head.state.turn || waiting.length > 0) {
+    throw new ImpossibleTransition("the session has work to do; stop the session first, then delete it");
+  }
   const { table, blobs, pointers, log } = deps.store;
   await pointers.remove(tenant, head.state.key, sessionId);
   const items = await table.query({ pk: sessionPk(tenant, sessionId) });
