@@ -147,7 +147,7 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
     case "rolled.back":
       if (!target) throw new ImpossibleTransition("rolled.back needs the state of its target version");
       return {
-        ...target,
+        ...without(target, "resumePending"),
         turn: event.reopen ? reopened(target, event.reopen, at) : null,
         turns: state.turns,
         lifecycle: { kind: "open" },
@@ -245,7 +245,9 @@ function modelReplied(state: SessionState, event: EventOf<"model.replied">, at: 
     ...(cut ? { cut } : {}),
   };
   const complete = event.stop === "end_turn" || event.stop === "stop_sequence";
-  const goesOn = cut !== null || calls.length > 0 || (turn.flow !== undefined && complete);
+  // A reply that was refused, or ended in a way that nobody knows, asks for nothing: its calls never run.
+  const asks = calls.length > 0 && event.stop !== "refusal" && event.stop !== "other";
+  const goesOn = cut !== null || asks || (turn.flow !== undefined && complete);
   return {
     ...addUsage(state, event, at),
     context: total > 0 ? { tokens: total + event.usage.outputTokens, version: at.version } : state.context,

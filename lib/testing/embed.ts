@@ -3,15 +3,15 @@ import { createMemoryBlobs } from "../adapters/memory-blobs.ts";
 import { createMemoryTable } from "../adapters/memory-table.ts";
 import type { Agent } from "../core/define-flow.ts";
 import type { Prices } from "../core/prices.ts";
-import { buildRuntime, type Runtime } from "../local/build-runtime.ts";
+import { buildRuntime, type Runtime, type RuntimeOptions } from "../local/build-runtime.ts";
 import type { InterpreterOptions } from "../local/interpreter.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
 import type { Model } from "../ports/model.ts";
 import type { Table } from "../ports/table.ts";
+import { sweepAll } from "../recovery/sweep-all.ts";
 import { type Accept, type Accepted, acceptMessage } from "../sessions/accept.ts";
-import { sweepDue } from "../sessions/sweep.ts";
-import { fakeClock } from "./fake-clock.ts";
+import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import { seededIds } from "./seeded-ids.ts";
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -28,6 +28,9 @@ export type EmbedOptions = {
   roundsPerSegment?: number;
   prices?: Prices;
   onEvent?: InterpreterOptions["onEvent"];
+  mailer?: RuntimeOptions["mailer"];
+  webhooks?: RuntimeOptions["webhooks"];
+  signer?: RuntimeOptions["signer"];
 };
 
 export type Embedded = Runtime & {
@@ -38,9 +41,12 @@ export type Embedded = Runtime & {
   send(text: string, options?: Partial<Accept>): Promise<Accepted>;
   /** What a new process does first: goes on with every open turn and waiting message. */
   boot(slot?: string): Promise<void>;
+  /** What the sweeper does now; answers how many of each. */
+  sweep(slot?: string): Promise<Record<string, number>>;
   idle(): Promise<void>;
 };
 
+/** Time stands still but for short sleeps and for the machine's Wait, where a second passes at each visit. */
 export function embed(options: EmbedOptions): Embedded {
   const clock = options.clock ?? fakeClock();
   const table = options.table ?? createMemoryTable({ now: () => clock.now() });
@@ -53,10 +59,22 @@ export function embed(options: EmbedOptions): Embedded {
     clock,
     ids: options.ids ?? seededIds("embed"),
     log: options.log ?? silentLog,
-    interpreter: { waitOverrideMs: 0, retryOverrideMs: 0, ...(options.onEvent ? { onEvent: options.onEvent } : {}) },
+    interpreter: {
+      waitOverrideMs: 0,
+      retryOverrideMs: 0,
+      onEvent: (event) => {
+        // The machine's Wait passes at once; what it waits for is a time of the clock.
+        if (event.kind === "entered" && event.state === "Wait" && isFake(clock)) void clock.advance(1000);
+        options.onEvent?.(event);
+      },
+    },
     ...(options.prices ? { prices: options.prices } : {}),
     ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
+    ...(options.mailer ? { mailer: options.mailer } : {}),
+    ...(options.webhooks ? { webhooks: options.webhooks } : {}),
+    ...(options.signer ? { signer: options.signer } : {}),
   });
+  let sweeps = 0;
   return {
     ...runtime,
     table,
@@ -72,8 +90,16 @@ export function embed(options: EmbedOptions): Embedded {
         ...more,
       }),
     boot: async (slot = "boot") => {
-      await sweepDue(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot });
+      await sweepAll(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot });
+    },
+    sweep: async (slot = `sweep-${++sweeps}`) => {
+      const { counts } = await sweepAll(runtime.deps, { before: clock.now(), cause: "stuck", slot });
+      return counts;
     },
     idle: () => runtime.idle(),
   };
+}
+
+function isFake(clock: Clock): clock is FakeClock {
+  return "advance" in clock;
 }

@@ -24,7 +24,8 @@ export async function requireBudget(
     throw new BudgetExceeded(unpriced(agent, model));
   }
   const system = [{ text: agent.instructions }];
-  const next = worstCase({ model, maxTokens, system, tools: [], messages: [] }, deps.prices);
+  const tools = agent.kind === "agent" ? [...agent.tools] : [];
+  const next = worstCase({ model, maxTokens, system, tools, messages: [] }, deps.prices);
   for (const { name, limit, seed } of scopes) {
     const balance = await deps.store.budgets.balance(head.tenant, name);
     const spent = seed && balance.spent.tokens === 0 && balance.reserved.tokens === 0 ? seed : balance.spent;
