@@ -95,6 +95,8 @@ export const NotFound = leaf("NotFound", "Misuse", "not_found", 404);
 export const MethodNotAllowed = leaf("MethodNotAllowed", "Misuse", "method.not_allowed", 405);
 export const SessionBusy = leaf("SessionBusy", "Misuse", "session.busy", 409);
 export const ImpossibleTransition = leaf("ImpossibleTransition", "Misuse", "session.impossible_transition", 409);
+/** A person has stopped all work of the tenant; nothing starts until that is lifted. */
+export const TenantStopped = leaf("TenantStopped", "Misuse", "tenant.stopped", 409);
 export const ApprovalGone = leaf("ApprovalGone", "Misuse", "approval.gone", 410);
 export const StaleVersion = leaf("StaleVersion", "Misuse", "session.stale_version", 412);
 export const TooLarge = leaf("TooLarge", "Misuse", "input.too_large", 413);

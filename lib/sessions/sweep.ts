@@ -1,6 +1,6 @@
 // What the sweeper (and the boot of the embedded runtime) does for one session: a turn without an execution
 // gets one, a message without a turn gets a turn. Repeating it is harmless.
-import type { ResumeCause } from "../core/event.ts";
+import type { FreshReason, ResumeCause } from "../core/event.ts";
 import { turnStatus } from "../core/state.ts";
 import { countUsage } from "../steps/budget/count-usage.ts";
 import { agentOf, type Deps } from "../steps/deps.ts";
@@ -8,9 +8,12 @@ import { nameExecution } from "../steps/run.ts";
 import { approvalPrefix, statusSk } from "../store/keys.ts";
 import type { Head } from "../store/log.ts";
 import type { DueRow } from "../store/statuses.ts";
-import { startNext } from "./accept.ts";
 import { cancelSessionApprovals } from "./approvals/cancel-approvals.ts";
 import { type SweptApproval, sweepApproval } from "./approvals/sweep-approval.ts";
+import { stopSession } from "./control.ts";
+import { resolveNow } from "./current-session.ts";
+import { freshSession } from "./move-on.ts";
+import { startNext } from "./start-next.ts";
 
 export type Swept = "alive" | "resumed" | "started" | "waiting" | "idle" | "gone";
 
@@ -29,16 +32,45 @@ export async function sweepSession(
     await deps.store.statuses.remove(tenant, sessionId);
     return "gone";
   }
+  const stop = await deps.store.stops.get(tenant);
+  if (stop && head.state.lifecycle.kind === "open" && !head.state.turn?.stop?.thenSuspend) {
+    await stopSession(deps, { tenant, sessionId, user: stop.by }, { reason: stop.reason });
+    return "waiting";
+  }
   if (head.state.turn) return sweepTurn(deps, head, head.state.turn, options);
   // The process may have died right after the turn's end.
   await countUsage(deps, head);
-  const waiting = await deps.store.inbox.list(tenant, sessionId, 1);
-  if (waiting.length > 0 && head.state.lifecycle.kind === "open") {
-    await startNext(deps, head, `w${head.version}-${options.slot}`);
+  return sweepIdle(deps, head, options.slot);
+}
+
+/** A session between turns: what waits in it becomes a turn, here or in the session after it. */
+async function sweepIdle(deps: Deps, head: Head, slot: string): Promise<Swept> {
+  const { lifecycle, marks } = head.state;
+  const waiting = await deps.store.inbox.waiting(head.tenant, head.sessionId);
+  const held = lifecycle.kind === "suspended" ? (lifecycle.heldSeq ?? 0) : 0;
+  const left = waiting.some(({ seq }) => seq > held);
+  if (lifecycle.kind === "open" && (left || marks.compactRequested !== undefined)) {
+    await startNext(deps, head, `w${head.version}-${slot}`);
     return "started";
+  }
+  if (lifecycle.kind === "closed" ? lifecycle.successor : lifecycle.kind === "suspended" && left) {
+    return sweepFresh(deps, head, "suspended", slot);
   }
   await deps.store.statuses.write(head.state, head.version, head.at);
   return "idle";
+}
+
+/** Finishes a reset that was cut off, or makes one; then starts what has moved. */
+async function sweepFresh(deps: Deps, head: Head, reason: FreshReason, slot: string): Promise<Swept> {
+  const next = await freshSession(deps, head, reason);
+  if (!next) return "waiting";
+  const closed = await deps.store.log.head(head.tenant, head.sessionId);
+  if (closed) await deps.store.statuses.write(closed.state, closed.version, closed.at);
+  if (next.state.turn || next.state.lifecycle.kind !== "open") return "idle";
+  const waiting = await deps.store.inbox.list(next.tenant, next.sessionId, { limit: 1 });
+  if (waiting.length === 0) return "idle";
+  await startNext(deps, next, `w${next.version}-${slot}`);
+  return "started";
 }
 
 async function sweepTurn(
@@ -65,6 +97,8 @@ async function sweepTurn(
     await lookAgain(turn.retry.at);
     return "waiting";
   }
+  const verdict = await resolveNow(deps, await deps.store.pointers.get(tenant, head.state.key), head);
+  if (verdict.kind === "fresh" && !turn.stop) return sweepFresh(deps, head, verdict.reason, options.slot);
   const cause = turn.retry ? "due" : (head.state.resumePending?.cause ?? options.cause);
   await lookAgain(now + stuckAfterMs);
   const name = nameExecution({

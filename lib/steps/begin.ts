@@ -20,6 +20,8 @@ export async function begin(deps: Deps, input: StepInput): Promise<StepOutput> {
   let head = await run.head();
   if (head.state.turn && head.state.turn.owner !== input.execution) {
     head = await run.commit((current) => takeOver(current, input), head);
+    // Given up: it is taken over once more, to be ended.
+    if (head.state.turn?.stop) head = await run.commit((current) => takeOver(current, input), head);
     if (head.state.turn?.owner === input.execution) await projectOpenTurn(deps, head);
   }
   if (!head.state.turn) head = await startTurn(run, head);

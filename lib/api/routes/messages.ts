@@ -2,12 +2,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { UserContent } from "../../core/content.ts";
 import { agentName } from "../../core/define-agent.ts";
+import { checkDeliverTo, deliverTo } from "../../delivery/deliver-to.ts";
 import { acceptMessage } from "../../sessions/accept.ts";
-import { waitForTurn } from "../../sessions/wait.ts";
+import { waitForMessage } from "../../sessions/wait.ts";
 import type { RouteModule } from "../api-context.ts";
 import { name, queryInteger, text } from "../input-schemas.ts";
 import { responses, secured } from "../responses.ts";
-import { accepted, settled } from "../shapes.ts";
+import { accepted, answered, settled } from "../shapes.ts";
 
 const image = z.strictObject({
   type: z.literal("image"),
@@ -23,6 +24,7 @@ const message = z
     content: content.min(1).max(100).optional(),
     agent: agentName.optional(),
     busy: z.enum(["enqueue", "steer", "interrupt", "reject"]).optional(),
+    deliverTo: deliverTo.optional().openapi({ description: "Where the answer goes besides the log" }),
   })
   .refine(({ text, content }) => (text === undefined) !== (content === undefined), {
     path: ["text"],
@@ -46,7 +48,10 @@ const route = createRoute({
     body: { required: true, content: { "application/json": { schema: message } } },
   },
   responses: responses(
-    { 200: ["The finished turn", settled], 202: ["Accepted and stored", accepted] },
+    {
+      200: ["The finished turn, or a chat command's answer", z.union([settled, answered])],
+      202: ["Accepted and stored", accepted],
+    },
     402,
     404,
     409,
@@ -57,10 +62,11 @@ const route = createRoute({
 export const messageRoutes: RouteModule = (app, { deps }) => {
   app.openapi(route, async (c) => {
     const { tenant, user } = c.get("caller");
-    const { key, agent, busy, ...body } = c.req.valid("json");
+    const { key, agent, busy, deliverTo, ...body } = c.req.valid("json");
     const { wait = 0 } = c.req.valid("query");
     const idempotencyKey = c.req.valid("header")["Idempotency-Key"];
     const blocks: UserContent[] = body.content ?? [{ type: "text", text: body.text ?? "" }];
+    if (deliverTo) checkDeliverTo(deliverTo, deps.webhooks);
     const receipt = await acceptMessage(deps, {
       tenant,
       user,
@@ -69,11 +75,15 @@ export const messageRoutes: RouteModule = (app, { deps }) => {
       via: "api",
       ...(agent ? { agent } : {}),
       ...(busy ? { busy } : {}),
+      ...(deliverTo ? { deliverTo } : {}),
       ...(idempotencyKey ? { idempotencyKey } : {}),
     });
-    const { sessionId, turn } = receipt;
-    const location = { Location: `/v1/sessions/${sessionId}` };
-    const end = wait > 0 ? await waitForTurn(deps, tenant, sessionId, turn, wait * 1000, c.req.raw.signal) : null;
+    const location: Record<string, string> = receipt.sessionId
+      ? { Location: `/v1/sessions/${receipt.sessionId}` }
+      : {};
+    // A chat command: nothing is left to wait for.
+    if (receipt.status === "completed") return c.json(receipt, 200, location);
+    const end = wait > 0 ? await waitForMessage(deps, tenant, receipt, wait * 1000, c.req.raw.signal) : null;
     return end ? c.json({ ...receipt, ...end }, 200, location) : c.json(receipt, 202, location);
   });
 };

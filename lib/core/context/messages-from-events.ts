@@ -71,6 +71,7 @@ export function messagesFrom(events: readonly LoggedEvent[], options: MessagesOp
     switch (event.type) {
       case "session.created":
         if (event.reason in createdNotes) say(note(createdNotes[event.reason as keyof typeof createdNotes]));
+        if (event.sideEffects?.length) say(fence(happenedTitle, lines(event.sideEffects)));
         if (event.handoff) {
           handoff = event.handoff;
           say(fence("handoff record of the session before", renderHandoff(event.handoff, language)));
