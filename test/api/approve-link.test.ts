@@ -280,7 +280,8 @@ describe("signed-in decisions", () => {
     await ended(at.process, at.sessionId);
     expect(at.ran.length).toBe(1);
     const again = await decide(at, `${tenant}:u1:${ann}`, { decision: "approve" });
-    expect(again.status).toBe(200);
+    const otherwise = await decide(at, `${tenant}:u1:${ann}`, { decision: "reject" });
+    expect([again.status, otherwise.status]).toEqual([200, 409]);
   });
 
   it("are for approvers of the same tenant only (G6)", async () => {

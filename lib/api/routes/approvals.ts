@@ -1,7 +1,7 @@
 // /v1/approvals: for people who are signed in. Deciding goes the same path as the mailed link.
 import { createRoute, z } from "@hono/zod-openapi";
-import type { ApprovalOutcome, Refusal } from "../../core/approval/decide.ts";
-import { type Approval, currentInput, samePerson } from "../../core/approval.ts";
+import { type ApprovalOutcome, type Refusal, recordedValue } from "../../core/approval/decide.ts";
+import { type Approval, currentInput, type DecisionValue, samePerson } from "../../core/approval.ts";
 import { ApprovalGone, Forbidden, ImpossibleTransition, InvalidInput } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { decisionLine } from "../../mail/approval-words.ts";
@@ -104,7 +104,7 @@ export const approvalRoutes: RouteModule = (app, { deps }) => {
         ...(edit ? { edit: { ...edit, confirmedHash: edit.inputHash } } : {}),
       },
     );
-    refuse(outcome, by);
+    refuse(outcome, { by, decision: body.decision });
     return c.json(viewApproval(outcome.approval, deps.clock.now()), 200);
   });
 };
@@ -117,17 +117,18 @@ function identityOf(caller: Caller, { approvers }: Approval): string {
 }
 
 /** Throws unless the decision counts, or this person had decided the same before. */
-function refuse(outcome: ApprovalOutcome, by: string): void {
+function refuse(outcome: ApprovalOutcome, { by, decision }: { by: string; decision: DecisionValue }): void {
   const { kind, approval: found, reason } = outcome;
   if (kind === "recorded" || kind === "settled") return;
   if (kind === "refused") throw refusal(reason, found, by);
-  if (found.decisions.some((one) => !one.superseded && samePerson(one.by, by))) return;
   if (found.status === "cancelled") {
     throw new ApprovalGone(`it was cancelled${found.cancelReason ? `: ${found.cancelReason}` : ""}`);
   }
   if (found.status === "expired") throw refusal("expired", found, by);
+  const own = found.decisions.find((one) => !one.superseded && samePerson(one.by, by));
+  if (own && recordedValue(found, own.decision) === recordedValue(found, decision)) return;
   const lines = found.decisions.map(decisionLine).join("; ");
-  throw new ImpossibleTransition(`it was settled before (${found.status}): ${lines}`);
+  throw new ImpossibleTransition(`it was decided before (${found.status}): ${lines}`);
 }
 
 function refusal(reason: Refusal, found: Approval, by: string): Error {

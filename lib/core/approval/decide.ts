@@ -140,7 +140,8 @@ function mayApprove(approval: Approval, person: string): boolean {
   return approval.kind === "in_doubt" || approval.terms.allowSelf || !isRequester(approval, person);
 }
 
-function recordedValue(approval: Approval, decision: DecisionValue): DecisionValue {
+/** What a button means: about a call in doubt, approve says that it happened and reject that it did not. */
+export function recordedValue(approval: Pick<Approval, "kind">, decision: DecisionValue): DecisionValue {
   if (approval.kind === "call") return decision;
   return decision === "approve" ? "happened" : decision === "reject" ? "not_happened" : decision;
 }
