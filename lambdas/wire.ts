@@ -52,9 +52,10 @@ const absentOrchestrator: Orchestrator = { start: refuse, isRunning: refuse, rel
 const noApprovals = (): never => {
   throw new InvalidDefinition("this function asks nobody");
 };
-const absentApprovals: Pick<Wiring, "mailer" | "approvalMails" | "signer" | "publicUrl"> = {
+const absentApprovals: Pick<Wiring, "mailer" | "approvalMails" | "signer" | "publicUrl" | "webhooks"> = {
   mailer: { destination: "nowhere", send: async () => noApprovals() },
   approvalMails: { write: noApprovals, messageId: noApprovals },
   signer: { hmac: noApprovals },
   publicUrl: noApprovals,
+  webhooks: { check: noApprovals, send: async () => noApprovals(), secretOf: noApprovals },
 };

@@ -10,21 +10,50 @@ const rings: Record<string, { rings: string[]; packages: string[] }> = {
   "lib/core": { rings: [], packages: ["zod"] },
   "lib/ports": { rings: ["lib/core"], packages: [] },
   // minisearch: ranks the passages of one session's log in memory; nothing of it is stored.
-  "lib/store": { rings: ["lib/core", "lib/ports"], packages: ["canonicalize", "minisearch", "node:crypto", "node:zlib"] },
+  "lib/store": {
+    rings: ["lib/core", "lib/ports"],
+    packages: ["canonicalize", "minisearch", "node:crypto", "node:zlib"],
+  },
   "lib/steps": { rings: ["lib/core", "lib/ports", "lib/store"], packages: ["zod"] },
   "lib/sessions": { rings: ["lib/core", "lib/ports", "lib/store", "lib/steps"], packages: ["zod"] },
+  "lib/delivery": {
+    rings: ["lib/core", "lib/ports", "lib/store", "lib/steps", "lib/sessions"],
+    packages: ["zod", "hono"],
+  },
+  "lib/batch": {
+    rings: ["lib/core", "lib/ports", "lib/store", "lib/steps", "lib/sessions", "lib/delivery"],
+    packages: ["zod", "croner"],
+  },
+  "lib/recovery": {
+    rings: ["lib/core", "lib/ports", "lib/store", "lib/steps", "lib/sessions", "lib/delivery", "lib/batch"],
+    packages: ["zod"],
+  },
   "lib/workflow": { rings: ["lib/core", "lib/ports", "lib/steps"], packages: [] },
   "lib/mail": { rings: ["lib/core", "lib/ports"], packages: ["*"] },
   "lib/adapters": { rings: ["lib/core", "lib/ports", "lib/mail"], packages: ["*"] },
   "lib/demo-model": { rings: ["lib/core", "lib/ports"], packages: ["*"] },
-  "lib/api": { rings: ["lib/core", "lib/ports", "lib/store", "lib/steps", "lib/sessions", "lib/mail", "lib/console"], packages: ["*"] },
+  "lib/api": {
+    rings: [
+      "lib/core",
+      "lib/ports",
+      "lib/store",
+      "lib/steps",
+      "lib/sessions",
+      "lib/delivery",
+      "lib/batch",
+      "lib/mail",
+      "lib/console",
+    ],
+    packages: ["*"],
+  },
   "lib/console": { rings: ["lib/core"], packages: ["*"] },
 };
 
 /** Composition roots and what stands around them: they may import anything of lib. */
 const roots = ["lib/local", "lib/cli", "lib/testing", "lambdas", "bin", "examples", "bench"];
 
-const globalsForbidden = /\b(?:Date\b(?!Time)|Math\.random|crypto\.|process\.|fetch\(|setTimeout|setInterval|console\.)/;
+const globalsForbidden =
+  /\b(?:Date\b(?!Time)|Math\.random|crypto\.|process\.|fetch\(|setTimeout|setInterval|console\.)/;
 
 function sources(folder: string): string[] {
   try {
@@ -38,7 +67,9 @@ function sources(folder: string): string[] {
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
-  const found = text.matchAll(/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\(\s*"([^"]+)"/gm);
+  const found = text.matchAll(
+    /^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\(\s*"([^"]+)"/gm,
+  );
   return [...found].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }
 
@@ -51,8 +82,14 @@ function violation(file: string, specifier: string): string | null {
   const allowed = ring ? rings[ring] : undefined;
   if (!ring || !allowed) return null;
   if (!specifier.startsWith(".")) {
-    const name = specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : specifier.startsWith("node:") ? specifier : specifier.split("/")[0];
-    return allowed.packages.includes("*") || allowed.packages.includes(name ?? "") ? null : `${file} imports package ${specifier}`;
+    const name = specifier.startsWith("@")
+      ? specifier.split("/").slice(0, 2).join("/")
+      : specifier.startsWith("node:")
+        ? specifier
+        : specifier.split("/")[0];
+    return allowed.packages.includes("*") || allowed.packages.includes(name ?? "")
+      ? null
+      : `${file} imports package ${specifier}`;
   }
   const target = relative(root, resolve(root, dirname(file), specifier));
   const targetRing = ringOf(target);
@@ -68,19 +105,26 @@ function violation(file: string, specifier: string): string | null {
 describe("architecture", () => {
   for (const ring of Object.keys(rings)) {
     it(`${ring} imports only inward`, () => {
-      const found = sources(ring).flatMap((file) => importsOf(file).flatMap((specifier) => violation(file, specifier) ?? []));
+      const found = sources(ring).flatMap((file) =>
+        importsOf(file).flatMap((specifier) => violation(file, specifier) ?? []),
+      );
       expect(found).toEqual([]);
     });
   }
 
   it("constructs reach lambdas by file path, never by import", () => {
-    const found = sources("lib/constructs").filter((file) => importsOf(file).some((specifier) => specifier.includes("lambdas/")));
+    const found = sources("lib/constructs").filter((file) =>
+      importsOf(file).some((specifier) => specifier.includes("lambdas/")),
+    );
     expect(found).toEqual([]);
   });
 
   it("core and steps take time, chance and output from ports", () => {
     const found = ["lib/core", "lib/steps"].flatMap(sources).filter((file) => {
-      const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"/gm, "");
+      const code = readFileSync(join(root, file), "utf8").replace(
+        /\/\*[\s\S]*?\*\/|\/\/.*$|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"/gm,
+        "",
+      );
       return globalsForbidden.test(code);
     });
     expect(found).toEqual([]);
@@ -88,7 +132,9 @@ describe("architecture", () => {
 
   it("every folder under lib has its ring or is a composition root", () => {
     const known = [...Object.keys(rings), ...roots, "lib/constructs"];
-    const folders = readdirSync(join(root, "lib"), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [`lib/${entry.name}`] : []));
+    const folders = readdirSync(join(root, "lib"), { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [`lib/${entry.name}`] : [],
+    );
     expect(folders.filter((folder) => !known.includes(folder))).toEqual([]);
   });
 

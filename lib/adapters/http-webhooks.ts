@@ -11,8 +11,8 @@ import type { Webhook, WebhookResult, Webhooks } from "../ports/webhooks.ts";
 import { isLoopback, isPublic } from "./http-webhooks-address.ts";
 
 export type HttpWebhooksOptions = {
-  /** 256 bits for a tenant, base64url; the same on every process of a deployment. */
-  keyOf: (tenant: string) => string;
+  /** The key of a tenant; the same on every process of a deployment. */
+  keyOf: (tenant: string) => Uint8Array;
   now: () => number;
   /** May http and https go to this machine? For the embedded runtime only. @default false */
   loopback?: boolean;
@@ -30,7 +30,6 @@ const secretPrefix = "whsec_";
 export function createHttpWebhooks(options: HttpWebhooksOptions): Webhooks {
   const { loopback = false, timeoutMs = 10_000, resolve = resolveAll } = options;
   const allowed = (address: string) => isPublic(address) || (loopback && isLoopback(address));
-  const key = (tenant: string) => Buffer.from(options.keyOf(tenant), "base64url");
 
   /** Node connects to what this answers: no second look-up in between that could answer otherwise. */
   const guarded: LookupFunction = (host, wanted, callback) => {
@@ -61,7 +60,7 @@ export function createHttpWebhooks(options: HttpWebhooksOptions): Webhooks {
 
   return {
     check: (url) => void check(url),
-    secretOf: (tenant) => `${secretPrefix}${key(tenant).toString("base64")}`,
+    secretOf: (tenant) => `${secretPrefix}${Buffer.from(options.keyOf(tenant)).toString("base64")}`,
     async send(webhook) {
       try {
         return await post(check(webhook.url), webhook);
@@ -85,7 +84,7 @@ export function createHttpWebhooks(options: HttpWebhooksOptions): Webhooks {
         "Idempotency-Key": id,
         "Webhook-Id": id,
         "Webhook-Timestamp": seconds,
-        "Webhook-Signature": signature(key(tenant), id, seconds, body),
+        "Webhook-Signature": signature(options.keyOf(tenant), id, seconds, body),
       },
       // A connection that is not shared: the next request has its own look-up.
       agent: false,

@@ -24,6 +24,8 @@ import { eventRoutes } from "./routes/events.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metaRoutes } from "./routes/meta.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { taskRoutes } from "./routes/tasks.ts";
+import { tenantStopRoutes } from "./routes/tenant-stop.ts";
 import { transferRoutes } from "./routes/transfer.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -46,9 +48,11 @@ const ownRoutes: RouteModule[] = [
   eventRoutes,
   checkpointRoutes,
   controlRoutes,
+  tenantStopRoutes,
   approvalRoutes,
   approveLinkRoutes,
   transferRoutes,
+  taskRoutes,
   metaRoutes,
   usageRoutes,
 ];

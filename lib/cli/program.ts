@@ -135,6 +135,23 @@ export const commands: Row[] = [
     load: () => import("./commands/erase.ts"),
   },
   {
+    usage: "tasks [action] [name]",
+    description: "batch tasks: list (default), add, run, runs, remove",
+    options: [
+      { flags: "--agent <name>", description: "add: who does it" },
+      { flags: "--prompt <text>", description: "add: what is to be done" },
+      { flags: "--cron <pattern>", description: 'add: when, five fields, as in "0 6 * * *"' },
+      { flags: "--time-zone <zone>", description: "add: IANA zone of the schedule (UTC)" },
+      { flags: "--on <source/type>", description: "add: the events that start it" },
+      { flags: "--catch-up <how>", description: "add: after a downtime, none or once" },
+      { flags: "--webhook <url>", description: "add: where answers are posted to" },
+      { flags: "--mail <address>", description: "add: where answers are mailed to" },
+      { flags: "--idempotency-key <id>", description: "run: again with the same id is the same run" },
+      { flags: "--limit <n>", description: "runs: how many", integer: { min: 1, max: 200 } },
+    ],
+    load: () => import("./tasks.ts"),
+  },
+  {
     usage: "demo",
     description: "an investigation, killed in the middle, resumed: nothing lost, nothing twice",
     load: () => import("./commands/demo.ts"),

@@ -1,5 +1,5 @@
 // The HTTP API: a regional REST API, since only that streams, in front of one function that hosts the whole app.
-import { ArnFormat, Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogField,
   AccessLogFormat,
@@ -12,10 +12,9 @@ import {
   RestApi,
   TokenAuthorizer,
 } from "aws-cdk-lib/aws-apigateway";
-import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { acknowledgeWildcard, executionsOf } from "./acknowledge-wildcard.ts";
+import { grantExecutions } from "./grant-executions.ts";
 import { HandlerFunction, type HandlerFunctionProps } from "./handler-function.ts";
 import { machineArn } from "./machine-arn.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -176,19 +175,6 @@ export class AgentApi extends Construct {
       reason: "Tokens are those of any issuer with a key set, checked by the authorizer and by the app.",
     });
   }
-}
-
-function grantExecutions({ role }: HandlerFunction, machine: string): void {
-  const executions = Stack.of(role).formatArn({
-    service: "states",
-    resource: "execution",
-    resourceName: `${machine}:*`,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  const start = { sid: "Start", actions: ["states:StartExecution"], resources: [machineArn(role, machine)] };
-  const look = { sid: "Look", actions: ["states:DescribeExecution"], resources: [executions] };
-  for (const statement of [start, look]) role.addToPolicy(new PolicyStatement(statement));
-  acknowledgeWildcard(role, executionsOf(role, machine), "Executions of this machine get their names when they start.");
 }
 
 function tokenVariables({ jwksUrl, issuer, audience, tenantClaim, userClaim }: TokenRules): Record<string, string> {

@@ -13,9 +13,11 @@ import { type StepName, stepNames } from "../steps/io.ts";
 import { stepTable } from "../workflow/step-table.ts";
 import { AgentApi, type TokenRules } from "./agent-api.ts";
 import { Approvals, type MailProps } from "./approvals.ts";
+import { Batch, type TaskEvent } from "./batch.ts";
 import { ExecutionAlarms } from "./execution-alarms.ts";
 import { HandlerFunction } from "./handler-function.ts";
 import { machineArn } from "./machine-arn.ts";
+import { Recovery } from "./recovery.ts";
 import { SessionStore } from "./session-store.ts";
 import { Workflow } from "./workflow.ts";
 
@@ -28,10 +30,15 @@ export type AgentProps = {
    */
   tokens?: TokenRules;
   /**
-   * Sender of approval mails.
+   * Sender of approval mails and of answers that are to be mailed.
    * @default nobody is mailed; approvals are decided by signed-in people
    */
   mail?: MailProps;
+  /**
+   * Events of the account's bus that start tasks, and whose tasks.
+   * @default none; tasks are started by their schedule, by hand and by POST /v1/events
+   */
+  events?: TaskEvent[];
   /**
    * Where people reach the API, for instance a custom domain; base of mailed links.
    * @default the API's own URL
@@ -73,7 +80,7 @@ export type AgentProps = {
    */
   removalPolicy?: RemovalPolicy;
   /**
-   * Told when an execution failed, timed out or was aborted.
+   * Told when an execution failed, timed out or was aborted, or when recovery or an event failed for good.
    * @default nobody; the alarms can be seen in CloudWatch
    */
   alarmTopic?: ITopic;
@@ -86,6 +93,9 @@ export class Agent extends Construct {
   readonly alarms: ExecutionAlarms;
   /** Present when `tokens` are given. */
   readonly api: AgentApi | undefined;
+  readonly recovery: Recovery;
+  /** Present when `events` are given. */
+  readonly batch: Batch | undefined;
   /** Holds the model's API key. */
   readonly modelKey: ISecret;
   /** Grant to this what the tools need: `bucket.grantRead(agent.tools)`. */
@@ -127,7 +137,11 @@ export class Agent extends Construct {
     const approvals = new Approvals(this, "Approvals", { mail: props.mail });
     const arn = machineArn(this, machine);
     steps.ask.handler.addEnvironment("BATON_STATE_MACHINE", arn);
-    for (const handler of [steps.ask, this.api?.handler]) {
+    const outside = { ...common, environment, machine, topic: props.alarmTopic };
+    this.recovery = new Recovery(this, "Recovery", { ...outside, paramsAndSecrets: secretsExtension });
+    const { events = [] } = props;
+    this.batch = events.length > 0 ? new Batch(this, "Batch", { ...outside, events }) : undefined;
+    for (const handler of [steps.ask, this.api?.handler, this.recovery.recover, this.recovery.sweep]) {
       if (handler) approvals.bind(handler, props.publicUrl ?? this.api?.url, arn);
     }
   }
@@ -156,6 +170,7 @@ const known: Record<keyof AgentProps, true> = {
   entry: true,
   tokens: true,
   mail: true,
+  events: true,
   publicUrl: true,
   modelKey: true,
   modelUrl: true,

@@ -85,12 +85,20 @@ async function attempt(deps: Deps, answer: Answer, target: DeliverTo): Promise<W
     const { tenant } = answer;
     return deps.webhooks.send({ tenant, url: target.webhook, id: deliveryId(answer), body: webhookBody(answer) });
   }
-  const domain = new URL(deps.publicUrl()).hostname.replace(/[[\]]/g, "");
   try {
-    await deps.mailer.send(answerMail(answer, target.mail, domain));
+    await deps.mailer.send(answerMail(answer, target.mail, mailDomain(deps)));
     return { outcome: "accepted" };
   } catch (error) {
     // The code only: what a mail server says may quote the address.
     return { outcome: "failed", reason: toErrorRecord(error).code, final: !isDisposition(error, "Transient") };
+  }
+}
+
+/** Right side of the Message-ID. A runtime without an API has no name of its own. */
+function mailDomain(deps: Pick<Deps, "publicUrl">): string {
+  try {
+    return new URL(deps.publicUrl()).hostname.replace(/[[\]]/g, "");
+  } catch {
+    return "baton.invalid";
   }
 }

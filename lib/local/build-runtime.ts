@@ -14,8 +14,8 @@ import { createSqliteTable } from "../adapters/sqlite-table.ts";
 import { createSystemClock } from "../adapters/system-clock.ts";
 import type { Agent } from "../core/define-flow.ts";
 import { MailRefused } from "../core/errors.ts";
-import { approvalMails } from "../mail/approval-mails.ts";
 import type { Prices } from "../core/prices.ts";
+import { approvalMails } from "../mail/approval-mails.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
 import type { Mailer } from "../ports/mailer.ts";
@@ -28,6 +28,7 @@ import { createSteps } from "../steps/index.ts";
 import { createStore } from "../store/index.ts";
 import { createAfterExecutions } from "./after-executions.ts";
 import { createInterpreter, type Interpreter, type InterpreterOptions } from "./interpreter.ts";
+import { webhookKey } from "./webhook-key.ts";
 
 export type RuntimeOptions = {
   agents: ReadonlyMap<string, Agent>;
@@ -49,6 +50,8 @@ export type RuntimeOptions = {
   signer?: Signer;
   /** @default over HTTP, this machine included, signed with keys that the signer derives */
   webhooks?: Webhooks;
+  /** `whsec_…` for all tenants. @default one for each tenant */
+  webhookSecret?: string;
   /** Base of mailed links. @default http://127.0.0.1 */
   publicUrl?: () => string;
 };
@@ -87,7 +90,11 @@ export function buildRuntime(options: RuntimeOptions): Runtime {
     signer,
     webhooks:
       options.webhooks ??
-      createHttpWebhooks({ keyOf: (tenant) => signer.hmac(`webhook:${tenant}`), now: () => clock.now(), loopback: true }),
+      createHttpWebhooks({
+        keyOf: webhookKey(signer, options.webhookSecret),
+        now: () => clock.now(),
+        loopback: true,
+      }),
     publicUrl: options.publicUrl ?? (() => "http://127.0.0.1"),
     stopping: stopping.signal,
     // Set below: the steps need the deps, and the orchestrator needs the steps.

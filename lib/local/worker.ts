@@ -10,7 +10,7 @@ import { createSmtpMailer } from "../adapters/smtp-mailer.ts";
 import { createApi } from "../api/create-api.ts";
 import { createJwtAuthenticator } from "../api/dev-token.ts";
 import { BatonError } from "../core/errors.ts";
-import { sweepDue } from "../sessions/sweep.ts";
+import { sweepAll } from "../recovery/sweep-all.ts";
 import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
 import { readDevSecret } from "./dev-secret.ts";
@@ -51,6 +51,7 @@ async function main(): Promise<void> {
     signer: createHmacSigner({ key: readApprovalSecret(settings.data) }),
     ...(settings.prices ? { prices: loadPrices(settings.prices, process.cwd()) } : {}),
     publicUrl: () => settings.publicUrl ?? url,
+    ...(process.env.BATON_WEBHOOK_SECRET ? { webhookSecret: process.env.BATON_WEBHOOK_SECRET } : {}),
   });
   const { deps } = runtime;
   const api = createApi({
@@ -65,13 +66,21 @@ async function main(): Promise<void> {
   });
   url = `http://127.0.0.1:${port}`;
   // Whatever has an open turn or a waiting message goes on: no other process can be running it.
-  const counts = await sweepDue(deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot: `boot-${process.pid}` });
+  const { counts } = await sweepAll(deps, {
+    before: Number.MAX_SAFE_INTEGER,
+    cause: "crash",
+    slot: `boot-${process.pid}`,
+  });
   tell({ kind: "ready", port, model: model.name, resumed: (counts.resumed ?? 0) + (counts.started ?? 0) });
+  let sweeping = false;
   const sweeper = setInterval(() => {
-    const slot = `${Date.now()}`;
-    sweepDue(deps, { before: Date.now(), cause: "stuck", slot }).catch((error: unknown) =>
-      log.error("sweep failed", { error: error instanceof Error ? error.name : "Error" }),
-    );
+    if (sweeping) return;
+    sweeping = true;
+    sweepAll(deps, { before: Date.now(), cause: "stuck", slot: `${Date.now()}` })
+      .catch((error: unknown) => log.error("sweep failed", { error: error instanceof Error ? error.name : "Error" }))
+      .finally(() => {
+        sweeping = false;
+      });
   }, sweepEveryMs);
 
   let stopping = false;

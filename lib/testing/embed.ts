@@ -90,7 +90,11 @@ export function embed(options: EmbedOptions): Embedded {
         ...more,
       }),
     boot: async (slot = "boot") => {
-      await sweepAll(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot });
+      // What failed is tried again, as the sweeper of a running process does.
+      for (let run = 1; run <= 3; run++) {
+        const { counts } = await sweepAll(runtime.deps, { before: Number.MAX_SAFE_INTEGER, cause: "crash", slot });
+        if (!counts.failed) return;
+      }
     },
     sweep: async (slot = `sweep-${++sweeps}`) => {
       const { counts } = await sweepAll(runtime.deps, { before: clock.now(), cause: "stuck", slot });

@@ -78,9 +78,7 @@ export const messageRoutes: RouteModule = (app, { deps }) => {
       ...(deliverTo ? { deliverTo } : {}),
       ...(idempotencyKey ? { idempotencyKey } : {}),
     });
-    const location: Record<string, string> = receipt.sessionId
-      ? { Location: `/v1/sessions/${receipt.sessionId}` }
-      : {};
+    const location: Record<string, string> = receipt.sessionId ? { Location: `/v1/sessions/${receipt.sessionId}` } : {};
     // A chat command: nothing is left to wait for.
     if (receipt.status === "completed") return c.json(receipt, 200, location);
     const end = wait > 0 ? await waitForMessage(deps, tenant, receipt, wait * 1000, c.req.raw.signal) : null;
