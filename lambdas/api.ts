@@ -17,4 +17,4 @@ const api = once(async () => {
   return createApi({ deps, authenticate, info });
 });
 
-export const handler = streamHandle(new Hono().mount("/", async (request) => (await api()).fetch(request)));
+export const handler = streamHandle(new Hono().mount("/", async (request, env) => (await api()).fetch(request, env)));
