@@ -43,6 +43,8 @@ export type FixtureOptions = {
   routes?: RouteModule[];
   clock?: FakeClock;
   authenticate?: Authenticate;
+  /** Turns really run. @default they are accepted only, and tests write their events */
+  runs?: boolean;
   /** What another fixture has stored, read by a process that knows nothing of it yet. */
   storage?: Pick<StoreOptions, "table" | "blobs">;
 };
@@ -65,7 +67,15 @@ export function apiFixture(options: FixtureOptions = {}): ApiFixture {
   });
   const deps: Deps = {
     ...runtime.deps,
-    orchestrator: { start: async () => "started", release: async () => "gone", isRunning: async () => true },
+    ...(options.runs
+      ? {}
+      : {
+          orchestrator: {
+            start: async () => "started",
+            release: async () => "gone",
+            isRunning: async () => true,
+          } satisfies Deps["orchestrator"],
+        }),
     stopping: stop.signal,
   };
   const api = createApi({

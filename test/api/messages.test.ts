@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { accepted, settled } from "../../lib/api/shapes.ts";
-import { replied, turnFinished, turnStarted } from "../sessions/session-log.ts";
+import { turnStarted } from "../sessions/session-log.ts";
 import { apiFixture, problemOf } from "./api-fixture.ts";
 
 const key = "agent:aml:cli:dm:me";
@@ -48,25 +48,26 @@ describe("POST /v1/messages", () => {
   });
 
   it("answers 200 with the finished turn when it settles within wait", async () => {
-    const fixture = apiFixture();
-    const { sessionId } = accepted.parse(
-      await (await post(fixture, { key, text: "one" }, { "Idempotency-Key": "a1" })).json(),
-    );
-    const waiting = post(fixture, { key, text: "one" }, { "Idempotency-Key": "a1" }, "?wait=25");
-    let head = await fixture.deps.store.log.head("acme", sessionId);
-    let writes = 0;
-    for (const event of [turnStarted(1), replied(1, { text: "Clean." }), turnFinished(1, "Clean.")]) {
-      head = await fixture.deps.store.log.append(head, event, { next: () => `w${writes++}` });
-    }
-    const response = await waiting;
+    const fixture = apiFixture({ runs: true });
+    const response = await post(fixture, { key, text: "C-1042" }, {}, "?wait=25");
     expect(response.status).toBe(200);
     expect(settled.parse(await response.json())).toMatchObject({
-      sessionId,
+      key,
       turn: 1,
       status: "completed",
       endReason: "completed",
-      answer: "Clean.",
+      answer: '{\n  "input": "C-1042"\n}',
     });
+  });
+
+  it("answers 202 when it does not settle within wait", async () => {
+    const fixture = apiFixture();
+    const waiting = post(fixture, { key, text: "C-1042" }, {}, "?wait=2");
+    for (let i = 0; i < 5; i++) {
+      while (fixture.clock.sleeping() === 0 && i < 4) await new Promise((resolve) => setImmediate(resolve));
+      await fixture.clock.advance(500);
+    }
+    expect((await waiting).status).toBe(202);
   });
 
   it("gives the same turn for a repeated Idempotency-Key, and 422 for another body (H63, G7)", async () => {

@@ -36,6 +36,15 @@ describe("baton chat in a pipe", () => {
     expect(events.filter((event) => !("version" in event)).every((event) => event.kind === "text")).toBe(true);
   });
 
+  it("prints the answer of a chat command, which is no turn", async () => {
+    cli.model.push({ text: "One." });
+    const { code, stdout } = await cli.baton(["chat", "--key", "k"], { input: "first\n/status\n" });
+    const [first, ...status] = stdout.trimEnd().split("\n");
+    expect([code, first]).toEqual([0, "One."]);
+    expect(status.join("\n")).toContain("completed");
+    expect(cli.model.left()).toBe(0);
+  });
+
   it("ends with 1 when a turn failed", async () => {
     cli.model.push({ text: "No.", stop: "refusal" });
     const { code, stdout } = await cli.baton(["chat", "--key", "k"], { input: "do it\n" });

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import { ProblemError } from "../cli-errors.ts";
 import { defaultKey } from "../default-key.ts";
+import { printable } from "../output.ts";
 import type { Invocation, Run } from "../program.ts";
 import { comeBack, onInterrupt, stoppedWatching, watchTurn } from "../watch-turn.ts";
 
@@ -80,6 +81,12 @@ async function say(chat: Chat, text: string): Promise<"completed" | "error" | "s
   const receipt = await client.send(message, { idempotencyKey: randomUUID() });
   if (receipt.notice && !output.json)
     output.note(output.paint.dim(`new session: the last one ended (${receipt.notice.reason})`));
+  // A chat command (/status, /new …) is answered at once and is no turn.
+  if (receipt.answer !== undefined) {
+    if (output.json) output.value(receipt);
+    else output.line(printable(receipt.answer));
+    return receipt.status === "error" ? "error" : "completed";
+  }
   if (receipt.status === "queued" && !output.json) {
     output.note(output.paint.dim(`queued: ${receipt.position ?? 1} in the queue; a turn is running`));
   }

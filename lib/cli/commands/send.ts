@@ -21,6 +21,7 @@ export const run: Run = async ({ args, options, output, client }) => {
   if (!options.wait) {
     const receipt = await client.send(message, { idempotencyKey });
     if (output.json) output.value(receipt);
+    else if (receipt.answer !== undefined) output.line(printable(receipt.answer));
     else output.line(`${receipt.status}: session ${receipt.sessionId}, turn ${receipt.turn}${position(receipt)}`);
     sayNotice(receipt);
     return 0;
