@@ -83,12 +83,16 @@ export const step = z
   })
   .openapi("Step");
 
+const message = z.strictObject({ messageId: z.string(), at: time, user: z.string(), via: z.string() });
+const notice = z.strictObject({ kind: z.string(), reason: z.string(), parent: z.string().optional() });
+
 export const turn = z
   .strictObject({
     turn: count,
     status: turnStatus,
     input: z.array(json),
-    messages: z.array(z.strictObject({ messageId: z.string(), at: time, user: z.string(), via: z.string() })),
+    messages: z.array(message.extend({ receipt: z.enum(["started", "completed", "cancelled"]) })),
+    notice: notice.optional(),
     answer: z.string().optional(),
     startedAt: time,
     finishedAt: time.optional(),
@@ -139,6 +143,9 @@ export const tree = z
   .strictObject({
     session,
     turns: z.array(turn),
+    waiting: z.array(
+      message.extend({ receipt: z.literal("queued"), position: count, mode: z.literal("steer").optional() }),
+    ),
     handoff: handoffRecord.nullable(),
     approvals: z.array(approval),
     openCalls: z.array(
@@ -174,7 +181,7 @@ export const accepted = z
     messageId: z.string(),
     status: z.enum(["started", "queued"]),
     position: count.optional(),
-    notice: z.strictObject({ kind: z.string(), reason: z.string(), parent: z.string().optional() }).optional(),
+    notice: notice.optional(),
   })
   .openapi("Accepted");
 
@@ -186,6 +193,15 @@ export const settled = accepted
     version: count,
   })
   .openapi("Settled");
+
+/** A chat command: done and answered without the model. `sessionId` is "" when there is no session yet. */
+export const answered = accepted
+  .extend({ status: z.literal("completed"), command: z.string(), answer: z.string() })
+  .openapi("Answered");
+
+export const tenantStop = z
+  .strictObject({ reason: z.string(), by: z.string(), at: time, stopped: count })
+  .openapi("TenantStop");
 
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.strictObject({ items: z.array(item), cursor: z.string().optional() });

@@ -7,7 +7,7 @@ import { turnStatus } from "../core/state.ts";
 import { advance, outsideTurns } from "./numbering.ts";
 import { iso } from "./outside-units.ts";
 import { viewSession } from "./session-view.ts";
-import type { OpenCall, PendingApproval, Tree } from "./tree-shape.ts";
+import type { OpenCall, PendingApproval, Tree, Turn } from "./tree-shape.ts";
 import { createTurnBuilder, type TurnBuilder } from "./turn-builder.ts";
 
 /** The tree of all versions of one session in order. Throws RangeError for none: a session has at least its first. */
@@ -25,12 +25,17 @@ export function createTreeBuilder(): TreeBuilder {
   const handoffs = new Map<number, HandoffRecord>();
   const asked = new Map<string, PendingApproval>();
   let numbering = outsideTurns();
+  let notice: Turn["notice"];
   let last: Checkpoint | undefined;
   return {
     add(checkpoint) {
       const { event, version, at } = checkpoint;
       numbering = advance(numbering, checkpoint);
-      if (event.type === "turn.started") turns.push(createTurnBuilder(event.turn, at));
+      if (event.type === "session.created" && event.parent && !event.fork) {
+        notice = { kind: "session_reset", reason: event.reason, parent: event.parent.sessionId };
+      }
+      if (event.type === "turn.started")
+        turns.push(createTurnBuilder(event.turn, at, event.turn === 1 ? notice : undefined));
       const turn = turns.at(-1);
       if (event.type === "handoff.updated") handoffs.set(version, event.record);
       if (event.type === "session.created" && event.handoff) handoffs.set(version, event.handoff);
@@ -38,7 +43,7 @@ export function createTreeBuilder(): TreeBuilder {
         asked.set(event.approvalId, pendingApproval(checkpoint, event, turn));
       }
       if (event.type === "approval.decided") asked.delete(event.approvalId);
-      if (event.type === "rolled.back") for (const earlier of turns) earlier.rollBack(event.to, at);
+      if (event.type === "rolled.back") rollBack(turns, checkpoint, event.to);
       else if (event.type === "session.closed") turn?.close("reset", at);
       else turn?.add(checkpoint, numbering, last?.at ?? at);
       last = checkpoint;
@@ -50,12 +55,17 @@ export function createTreeBuilder(): TreeBuilder {
       return {
         session: viewSession(last),
         turns: turns.map((turn) => turn.build(turn.number === state.turn?.turn ? open : undefined)),
+        waiting: [],
         handoff: (state.marks.handoff && handoffs.get(state.marks.handoff)) || null,
         approvals: openApprovals(last, asked),
         openCalls: openCalls(last),
       };
     },
   };
+}
+
+function rollBack(turns: readonly TurnBuilder[], { state, at }: Checkpoint, to: number): void {
+  for (const turn of turns) turn.rollBack(to, at, turn.number === state.turn?.turn);
 }
 
 function pendingApproval(

@@ -4,6 +4,7 @@ import type { Event, InboxMessage } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import { advance, type Numbering } from "./numbering.ts";
 import { iso, usd } from "./outside-units.ts";
+import { cancelling } from "./turn-builder.ts";
 
 export type EventView = {
   version: number;
@@ -33,7 +34,10 @@ function shown(event: Event): object {
   switch (event.type) {
     case "turn.started":
     case "turn.steered":
-      return { messages: event.messages.map(shownMessage) };
+      return { messages: event.messages.map((message) => ({ ...shownMessage(message), receipt: "started" })) };
+    case "turn.finished":
+    case "turn.failed":
+      return { receipt: cancelling.includes(event.endReason) ? "cancelled" : "completed" };
     case "model.failed":
       return event.retryAt === undefined ? {} : { retryAt: iso(event.retryAt) };
     case "model.replied":

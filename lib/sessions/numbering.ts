@@ -61,7 +61,11 @@ export function advance(before: Numbering, checkpoint: Numbered): Numbering {
       const step = before.final || next;
       return { ...before, step, count: Math.max(before.count, step), open: false };
     }
-    case "rolled.back":
+    case "rolled.back": {
+      // A retry goes on in the turn that it leads back into.
+      const { turn } = checkpoint.state;
+      return { ...before, turn: turn?.turn ?? before.turn, step: current(before), open: turn !== null };
+    }
     case "session.closed":
       return { ...before, step: current(before), open: false };
     default:

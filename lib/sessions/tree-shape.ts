@@ -12,6 +12,8 @@ import type { SessionView } from "./session-view.ts";
 export type Tree = {
   session: SessionView;
   turns: Turn[];
+  /** Accepted messages that have no turn yet, in order. */
+  waiting: WaitingMessage[];
   /** The current handoff record, or null. */
   handoff: HandoffRecord | null;
   /** Approvals that wait for people. */
@@ -19,12 +21,18 @@ export type Tree = {
   openCalls: OpenCall[];
 };
 
+export type SentMessage = { messageId: string; at: string; user: string; via: string };
+/** `position`: 1 = next. `steer`: it may join the turn that runs. */
+export type WaitingMessage = SentMessage & { receipt: "queued"; position: number; mode?: "steer" };
+
 export type Turn = {
   turn: number;
   status: TurnStatus;
   /** Content of all messages of the turn, in order. */
   input: UserContent[];
-  messages: { messageId: string; at: string; user: string; via: string }[];
+  messages: (SentMessage & { receipt: "started" | "completed" | "cancelled" })[];
+  /** Of a first turn: why the session before it was closed, as the user was told. */
+  notice?: { kind: "session_reset"; reason: string; parent: string };
   answer?: string;
   startedAt: string;
   finishedAt?: string;

@@ -1,9 +1,12 @@
 // The tree of a session, read page by page from its log.
 import type { Deps } from "../steps/deps.ts";
+import { lastConsumed } from "../steps/unread.ts";
+import type { Head } from "../store/log.ts";
 import { viewApproval } from "./approvals/approval-view.ts";
 import { createTreeBuilder } from "./build-tree.ts";
+import { iso } from "./outside-units.ts";
 import { sessionHead } from "./session-head.ts";
-import type { Tree } from "./tree-shape.ts";
+import type { Tree, WaitingMessage } from "./tree-shape.ts";
 
 const pageSize = 200;
 
@@ -17,7 +20,24 @@ export async function sessionTree(deps: Pick<Deps, "store">, tenant: string, ses
     if (page.length === 0) break;
     after += page.length;
   }
-  return withRecords(deps, tenant, builder.build());
+  return withRecords(deps, tenant, { ...builder.build(), waiting: await waitingMessages(deps, head) });
+}
+
+/** The inbox, without what a turn has taken and a crash has left there. */
+async function waitingMessages(deps: Pick<Deps, "store">, head: Head): Promise<WaitingMessage[]> {
+  const taken = await lastConsumed(deps, head);
+  const listed = await deps.store.inbox.list(head.tenant, head.sessionId);
+  return listed
+    .filter((message) => !taken.has(message.messageId))
+    .map(({ messageId, at, from, mode }, index) => ({
+      messageId,
+      at: iso(at),
+      user: from.user,
+      via: from.via,
+      receipt: "queued",
+      position: index + 1,
+      ...(mode ? { mode } : {}),
+    }));
 }
 
 /** Open approvals as their records stand: with decisions and edits that the log tells only once they are settled. */

@@ -15,8 +15,11 @@ export type TurnBuilder = {
   readonly number: number;
   /** `numbering` after the event; `before`: epoch milliseconds of the version before it. */
   add(checkpoint: Checkpoint, numbering: Numbering, before: number): void;
-  /** A rollback to version `to` happened: what came after it is marked, and an open turn is over. */
-  rollBack(to: number, at: number): void;
+  /**
+   * A rollback to version `to` happened: what came after it is marked, and an open turn is over. `reopened`: a retry, by
+   * which the turn goes on.
+   */
+  rollBack(to: number, at: number, reopened?: boolean): void;
   /** Ends a turn that is still open. */
   close(reason: EndReason, at: number): void;
   inputOfCall(index: number): Json;
@@ -26,10 +29,11 @@ export type TurnBuilder = {
 
 type Ending = { status: "completed" | "error"; endReason: EndReason; at: number; answer?: string; error?: ErrorRecord };
 
-export function createTurnBuilder(number: number, startedAt: number): TurnBuilder {
+/** `notice`: what the user was told before this turn. */
+export function createTurnBuilder(number: number, startedAt: number, notice?: Turn["notice"]): TurnBuilder {
   const steps: Step[] = [];
   const actions = new Map<number, Step>();
-  const messages: Turn["messages"] = [];
+  const messages: Omit<Turn["messages"][number], "receipt">[] = [];
   const input: UserContent[] = [];
   let usage = { ...noUsage, usdMicros: 0 };
   let startedVersion = 0;
@@ -116,7 +120,7 @@ export function createTurnBuilder(number: number, startedAt: number): TurnBuilde
         const { endReason, answer } = event;
         const error = event.type === "turn.failed" ? event.error : undefined;
         end({ status, endReason, at, answer, ...(error ? { error } : {}) });
-        if (!steps.some((step) => step.kind === "final")) steps.push(finalStep(event, place));
+        if (!steps.some((step) => step.kind === "final" && !step.rolledBack)) steps.push(finalStep(event, place));
       }
     }
   }
@@ -124,10 +128,11 @@ export function createTurnBuilder(number: number, startedAt: number): TurnBuilde
   return {
     number,
     add,
-    rollBack(to, at) {
+    rollBack(to, at, reopened) {
       rolledBack ||= startedVersion > to;
       for (const step of steps) if (step.version > to) step.rolledBack = true;
-      if (!ending) end({ status: "error", endReason: "rolled_back", at });
+      if (reopened) ending = undefined;
+      else if (!ending) end({ status: "error", endReason: "rolled_back", at });
     },
     close(reason, at) {
       if (!ending) end({ status: "error", endReason: reason, at });
@@ -140,7 +145,8 @@ export function createTurnBuilder(number: number, startedAt: number): TurnBuilde
       turn: number,
       status: ending?.status ?? open ?? "processing",
       input,
-      messages,
+      messages: messages.map((message) => ({ ...message, receipt: receiptOf(ending, rolledBack) })),
+      ...(notice ? { notice } : {}),
       ...(ending?.answer === undefined ? {} : { answer: ending.answer }),
       startedAt: iso(startedAt),
       ...(ending ? { finishedAt: iso(ending.at), durationMs: Math.max(0, ending.at - startedAt) } : {}),
@@ -151,6 +157,15 @@ export function createTurnBuilder(number: number, startedAt: number): TurnBuilde
       steps,
     }),
   };
+}
+
+/** Ends by which the messages of a turn were not answered but called off. */
+export const cancelling: readonly EndReason[] = ["stopped", "interrupted", "reset", "rolled_back"];
+
+/** What has become of the turn's messages. One whose turn failed was dealt with all the same. */
+function receiptOf(ending: Ending | undefined, rolledBack: boolean): Turn["messages"][number]["receipt"] {
+  if (!ending) return "started";
+  return rolledBack || cancelling.includes(ending.endReason) ? "cancelled" : "completed";
 }
 
 function start(action: Step, event: EventOf<"call.started">, version: number, at: number): void {

@@ -93,6 +93,7 @@ describe("events of a session", () => {
           at: "2026-05-05T14:30:22.000Z",
           content: [{ type: "text", text: "Investigate C-1042" }],
           from: { user: "ann", via: "api" },
+          receipt: "started",
         },
       ],
     });
