@@ -81,7 +81,12 @@ const send = createRoute({
       content: {
         "application/json": {
           schema: z
-            .strictObject({ id: eventName, source: eventName, detailType: eventName, detail: z.json().default({}) })
+            .strictObject({
+              id: eventName,
+              source: eventName,
+              detailType: eventName,
+              detail: z.json().openapi({ type: "object", description: "Any JSON" }).default({}),
+            })
             .openapi("OutsideEvent"),
         },
       },
