@@ -119,7 +119,9 @@ function placed(message: Accept, given: Given, place: NonNullable<Once["place"]>
 }
 
 function busyPolicy(deps: Deps, message: Accept, head: Head): BusyPolicy {
-  return message.busy ?? agentOf(deps, head.state.agent).session.busy;
+  const busy = message.busy ?? agentOf(deps, head.state.agent).session.busy;
+  // An answer that is delivered is that of a turn of its own.
+  return busy === "steer" && message.deliverTo !== undefined ? "enqueue" : busy;
 }
 
 /** Decided on what stands now. Of messages in the same instant one may still be queued: nothing stored is refused. */
