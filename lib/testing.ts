@@ -27,9 +27,10 @@ export {
   type EndedRun,
   type RunToEndOptions,
   runToEnd,
-  type TestDecision,
 } from "./testing/run-to-end.ts";
 /** A model whose n-th line answers the n-th request, faults included. */
 export { type ScriptedModel, scriptedModel } from "./testing/scripted-model.ts";
 /** Ids that repeat from run to run. */
 export { seededIds } from "./testing/seeded-ids.ts";
+/** What people decide in a test. */
+export type { Decide, TestDecision } from "./testing/until-asking.ts";

@@ -16,7 +16,7 @@ export type CrashReport = {
 /**
  * Plays `script` (one line a model reply) with `agent` once for every instant at which a process can die or lose an answer. The
  * tools really run, many times: give them a stand-in for the outside world. A `once` tool without `verify` waits for a person after a
- * crash around its effect, which is reported as differing.
+ * crash around its effect, which is reported as differing. People of a gated call decide by `options.decide`.
  */
 export async function allCrashPoints(
   agent: Agent,

@@ -15,6 +15,7 @@ import { fakeClock } from "./fake-clock.ts";
 import { Crash, createFaultyTable, type FaultPlan } from "./faulty-table.ts";
 import { replayModel } from "./replay-model.ts";
 import { seededIds } from "./seeded-ids.ts";
+import { type Decide, untilAsking } from "./until-asking.ts";
 import { withTools } from "./with-tools.ts";
 
 /** One instant: the n-th write of the first process, or the n-th run of a tool's body. */
@@ -38,6 +39,8 @@ export type CrashOptions = {
   /** @default one message, "go" */
   messages?: string[];
   roundsPerSegment?: number;
+  /** What people decide when the agent asks them. @default nobody decides: the conversation ends there */
+  decide?: Decide;
 };
 
 /** Every crash point of the undisturbed run. */
@@ -110,8 +113,11 @@ export async function playThrough(
         // A client that got no answer sends the same request again, with the same key.
         const accepted = await sendUntilAccepted(life, messages[pending] ?? "", `message ${pending}`);
         sessionId = accepted.sessionId;
-        await life.embedded.idle();
+        const place = { tenant: "acme", sessionId, died: life.died };
+        const waiting = await untilAsking(life.embedded, place, options.decide);
         if (life.dead()) throw new Crash("the process is dead");
+        // Nobody will ever decide.
+        if (waiting.length > 0) pending = messages.length;
       }
     } catch (error) {
       if (!life.dead()) throw error;
@@ -140,7 +146,12 @@ async function sendUntilAccepted(life: Life, text: string, idempotencyKey: strin
   }
 }
 
-type Life = { embedded: Embedded; dead(): boolean; counts(): { writes: number; runs: number } };
+type Life = {
+  embedded: Embedded;
+  dead(): boolean;
+  died: Promise<void>;
+  counts(): { writes: number; runs: number };
+};
 
 function startLife(setup: {
   base: Table;
@@ -176,16 +187,20 @@ function startLife(setup: {
       return output;
     },
   }));
+  const dead = () => killed || table.dead;
+  const { promise: died, resolve: end } = Promise.withResolvers<void>();
   const embedded = embed({
     agents: [agent],
     model: replayModel(setup.script),
+    // A dead process runs nothing, so whatever its machine says next is its end: an open question would keep it.
+    onEvent: () => dead() && end(),
     table,
     blobs: setup.blobs,
     clock: setup.clock,
     ids: seededIds(setup.seed),
     ...(setup.options.roundsPerSegment === undefined ? {} : { roundsPerSegment: setup.options.roundsPerSegment }),
   });
-  return { embedded, dead: () => killed || table.dead, counts: () => ({ writes: table.writes, runs }) };
+  return { embedded, dead, died, counts: () => ({ writes: table.writes, runs }) };
 }
 
 /** Recoveries, attempts, owners, times and ids are how it came about, not what happened. */
@@ -199,7 +214,21 @@ function told(event: Event): unknown {
     case "session.resume_marked":
     case "turn.continued":
     case "call.started":
+    case "approval.mailed":
+    case "approval.shown":
       return null;
+    case "approval.requested": {
+      // Not its hash: that covers the session's id.
+      const { type, round, index, kind, tool, approvers } = event;
+      return { type, round, index, kind, tool, approvers };
+    }
+    case "approval.decided":
+      return {
+        type: event.type,
+        index: event.index,
+        status: event.status,
+        decisions: event.decisions.map(({ by, decision, comment }) => ({ by, decision, comment })),
+      };
     case "session.created":
       return { type: event.type, key: event.key, agent: event.agent, reason: event.reason };
     case "turn.started":

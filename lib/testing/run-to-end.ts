@@ -4,30 +4,22 @@ import type { Agent } from "../core/define-flow.ts";
 import { InvalidInput } from "../core/errors.ts";
 import type { CallOutcome, EndReason, Event } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
-import { type SessionStatus, sessionStatus, turnStatus } from "../core/state.ts";
+import { type SessionStatus, sessionStatus } from "../core/state.ts";
 import type { ScriptLine } from "../demo-model/script-line.ts";
 import type { Model } from "../ports/model.ts";
 import type { ApprovalView } from "../sessions/approvals/approval-view.ts";
-import { decideApproval } from "../sessions/approvals/decide-approval.ts";
-import { listSessionApprovals } from "../sessions/approvals/list-approvals.ts";
 import { sweepDue } from "../sessions/sweep.ts";
 import { type Embedded, embed } from "./embed.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import { scriptedModel } from "./scripted-model.ts";
+import { type Decide, untilAsking } from "./until-asking.ts";
 import { withTools } from "./with-tools.ts";
-
-export type TestDecision = {
-  decision: "approve" | "reject" | "happened" | "not_happened" | "give_up";
-  comment?: string;
-  /** @default the first approver who has not decided yet */
-  by?: string;
-};
 
 export type RunToEndOptions = {
   /** Sent one after the other, each when the turn before it has ended. @default ["go"] */
   messages?: string[];
   /** Asked whenever the agent waits for people. @default nobody decides: the run ends there, see `waiting` */
-  decide?: (approval: ApprovalView) => TestDecision;
+  decide?: Decide;
   roundsPerSegment?: number;
 };
 
@@ -111,16 +103,12 @@ async function untilEnded(
   embedded: Embedded,
   clock: FakeClock,
   sessionId: string,
-  decide: RunToEndOptions["decide"],
+  decide: Decide | undefined,
 ): Promise<ApprovalView[]> {
   const { deps } = embedded;
   for (let slot = 0; ; slot++) {
-    const waiting = await untilIdleOrAsking(embedded, sessionId);
-    if (waiting.length > 0) {
-      if (!decide) return waiting;
-      for (const approval of waiting) await decideAs(embedded, approval, decide(approval));
-      continue;
-    }
+    const waiting = await untilAsking(embedded, { tenant, sessionId }, decide);
+    if (waiting.length > 0) return waiting;
     const turn = (await deps.store.log.head(tenant, sessionId))?.state.turn;
     if (!turn) return [];
     // A wait longer than the machine's own: the sweeper goes on when it is due.
@@ -128,41 +116,6 @@ async function untilEnded(
     if (at === undefined) throw new Error(`turn ${turn.turn} stands still in phase ${turn.phase}`);
     await clock.advance(Math.max(0, at - clock.now()));
     await sweepDue(deps, { before: clock.now(), cause: "due", slot: `${slot}` });
-  }
-}
-
-/** Resolves when no execution runs, or as soon as everything that is open waits for people: then with what they are asked. */
-async function untilIdleOrAsking(embedded: Embedded, sessionId: string): Promise<ApprovalView[]> {
-  const { deps } = embedded;
-  let changed = Promise.withResolvers<"changed">();
-  const unsubscribe = deps.live.subscribe(tenant, sessionId, () => changed.resolve("changed"));
-  const idle = embedded.idle().then(() => "idle" as const);
-  try {
-    for (;;) {
-      changed = Promise.withResolvers<"changed">();
-      const head = await deps.store.log.head(tenant, sessionId);
-      if (head?.state.turn && turnStatus(head.state) === "waiting_for_input") {
-        const pending = await listSessionApprovals(deps, tenant, sessionId, "pending");
-        if (pending.length > 0) return pending;
-      }
-      if ((await Promise.race([idle, changed.promise])) === "idle") return [];
-    }
-  } finally {
-    unsubscribe();
-  }
-}
-
-async function decideAs({ deps }: Embedded, approval: ApprovalView, given: TestDecision): Promise<void> {
-  const decided = new Set(approval.decisions.map(({ by }) => by));
-  const by = given.by ?? approval.approvers.find((person) => !decided.has(person)) ?? "";
-  const { decision, comment } = given;
-  const outcome = await decideApproval(
-    deps,
-    { tenant, id: approval.id },
-    { by, decision, via: "signin", shownHash: approval.inputHash, ...(comment === undefined ? {} : { comment }) },
-  );
-  if (outcome.kind === "refused" || outcome.kind === "already") {
-    throw new InvalidInput(`${decision} by "${by}" on ${approval.tool} was not taken: ${outcome.reason}`);
   }
 }
 
