@@ -43,13 +43,17 @@ export function chooseCut(events: readonly LoggedEvent[], options: CutOptions): 
   // A version names an event of this session's own log, so a cut lies behind the fork's first event.
   const boundaries = [...starts, ...(endIsClean ? [events.length] : [])].filter((at) => at > Math.max(0, fork));
   if (boundaries.length === 0) return { kind: "none", why: "no_boundary" };
-  const sizes = events.map(({ event }) => shownTokens(event, options.stubTokens));
-  const keptAt = (at: number) => sizes.slice(at).reduce((sum, size) => sum + size, 0);
-  const at = boundaries.find((boundary) => keptAt(boundary) <= options.keepTokens) ?? boundaries.at(-1) ?? 0;
+  const before = sums(events, Number.POSITIVE_INFINITY);
+  const stubbed = sums(events, options.stubTokens);
+  const keptAt = (at: number) => (stubbed.at(-1) ?? 0) - (stubbed[at] ?? 0);
+  const fitting = boundaries.filter((boundary) => keptAt(boundary) <= options.keepTokens);
+  // As stubs a few huge results may all fit in the tail: then it is cut later, so that the summary is worth it.
+  const worth = fitting.find((boundary) => (before[boundary] ?? 0) > options.summaryTokens);
+  const at = worth ?? fitting[0] ?? boundaries.at(-1) ?? 0;
   const replaced = events.slice(0, at);
   const first = replaced[0];
   const last = replaced.at(-1);
-  const replacedTokens = replaced.reduce((sum, { event }) => sum + shownTokens(event, Number.POSITIVE_INFINITY), 0);
+  const replacedTokens = before[at] ?? 0;
   if (!first || !last) return { kind: "none", why: "no_boundary" };
   if (replacedTokens <= options.summaryTokens) return { kind: "none", why: "too_little" };
   // Inherited events have versions of another log; what is replaced begins at this one's first event.
@@ -63,4 +67,11 @@ export function chooseCut(events: readonly LoggedEvent[], options: CutOptions): 
     replacedTokens,
     keptTokens: keptAt(at),
   };
+}
+
+/** Tokens of the events before each index, the last one of all. */
+function sums(events: readonly LoggedEvent[], maxResultTokens: number): number[] {
+  const found = [0];
+  for (const { event } of events) found.push((found.at(-1) ?? 0) + shownTokens(event, maxResultTokens));
+  return found;
 }

@@ -74,16 +74,19 @@ export function buildContext(input: ContextInput): BuiltContext {
   const sizeOf = (messages: Message[]) => fixedTokens + messages.reduce((sum, m) => sum + estimateTokens(m), 0);
 
   let events = input.events;
-  let messages = conversation(input, events);
+  let shownResults = maxResultTokens;
+  let messages = conversation(input, events, shownResults);
   let estimatedTokens = sizeOf(messages);
   let shortened = input.over === true;
   while (estimatedTokens > budget && input.strategy !== "full-replay") {
     const size = events.reduce((sum, { event }) => sum + shownTokens(event, maxResultTokens), 0);
     const room = size - Math.ceil((estimatedTokens - budget) * 1.1);
     const shorter = newestRounds(events, room, maxResultTokens);
-    if (shorter.length >= events.length) break;
+    // One round of many long results cannot be cut, only shown shorter.
+    if (shorter.length >= events.length && shownResults <= leastResultTokens) break;
+    if (shorter.length >= events.length) shownResults = Math.max(leastResultTokens, Math.floor(shownResults / 2));
     events = shorter;
-    messages = conversation(input, events);
+    messages = conversation(input, events, shownResults);
     estimatedTokens = sizeOf(messages);
     shortened = true;
   }
@@ -97,6 +100,9 @@ export function buildContext(input: ContextInput): BuiltContext {
     problems: problemsOf({ estimatedTokens, fixedTokens, budget, shortened }),
   };
 }
+
+/** A result is never shown shorter than this. */
+const leastResultTokens = 100;
 
 /** Layer 1. The same bytes in every call of an agent; the mark covers the tools too, which stand before it. */
 export function systemPrompt(agent: Pick<ModelAgent, "instructions" | "constraints">): BuiltContext["system"] {
@@ -118,7 +124,7 @@ export function resultLimit(agent: ContextAgent, strategy: ContextStrategy): num
 }
 
 /** Layers 2 and 3. */
-function conversation(input: ContextInput, events: readonly LoggedEvent[]): Message[] {
+function conversation(input: ContextInput, events: readonly LoggedEvent[], maxResultTokens: number): Message[] {
   const budget = contextBudget(input.agent.model);
   const summary = input.summary ? readSummary(input.summary.event.summary) : undefined;
   const language = input.language ?? languageOf(input) ?? "en";
@@ -134,7 +140,7 @@ function conversation(input: ContextInput, events: readonly LoggedEvent[]): Mess
     ...(openTurnVersion === undefined ? {} : { openTurnVersion }),
     constraints,
     noteConstraints: whole,
-    maxResultTokens: resultLimit(input.agent, input.strategy),
+    maxResultTokens,
     ...(input.summary ? { stubBefore: input.summary.version, stubTokens: Math.max(200, Math.floor(budget / 20)) } : {}),
     ...(input.handoffAtSummary ? { handoff: input.handoffAtSummary } : {}),
     language,

@@ -24,8 +24,8 @@ export type Attempt = { event: EventOf<"compaction.done"> | EventOf<"compaction.
 
 export type SummaryTask = { head: Head; agent: ModelAgent; handoff: HandoffRecord; cause: string };
 
-/** After a summary that was not good enough, and after a model that could not be asked. */
-const backOffMs = { refused: 5 * 60_000, unavailable: 60_000 };
+/** After a summary that was not good enough, or a model that could not be asked and did not say for how long. */
+const backOffMs = 5 * 60_000;
 
 /** Share of the budget that the kept tail may have, and its most tokens. */
 const tail = { share: 0.2, maxTokens: 20_000 };
@@ -42,7 +42,7 @@ export async function summarise(deps: Deps, task: SummaryTask): Promise<Attempt>
     stubTokens: Math.max(200, Math.floor(budget / 20)),
     summaryTokens: Math.min(minWorthTokens, Math.floor(budget / 10)) + carriedTokens,
   });
-  if (cut.kind === "none") return refused(cause, cut.why, "there is no part to summarise", now + backOffMs.refused);
+  if (cut.kind === "none") return refused(cause, cut.why, "there is no part to summarise", now + backOffMs);
 
   const spent: Spent = { usage: noUsage, usdMicros: 0 };
   try {
@@ -52,22 +52,23 @@ export async function summarise(deps: Deps, task: SummaryTask): Promise<Attempt>
       soFar: history.previous?.narrative,
       spend: (reply) => spend(spent, reply),
     });
-    return verdict({ task, cut, history, answer, spent, now });
+    return verdict({ task, cut, history, answer, spent, now: deps.clock.now() });
   } catch (error) {
     // The process is told to stop: nothing has changed, and the next owner decides anew.
     if (deps.stopping.aborted) throw error;
     const { name, code, message } = toErrorRecord(error);
     deps.log.warn("summary call failed", { sessionId: head.sessionId, error: name });
-    const wait = (error as Partial<BatonError>).retryAfterMs ?? backOffMs.unavailable;
+    const notBefore = deps.clock.now() + ((error as Partial<BatonError>).retryAfterMs ?? backOffMs);
     return {
-      event: { type: "compaction.refused", error: { name, code, message }, notBefore: now + wait, cause, ...spent },
+      event: { type: "compaction.refused", error: { name, code, message }, notBefore, cause, ...spent },
     };
   }
 }
 
 /** A refusal as an event that costs nothing more than `spent`. A request that was answered holds nothing back. */
 export function refusalOf(cause: string, why: string, message: string, spent: Partial<Spent> = {}): Attempt {
-  return refused(cause, why, message, 0, { usage: noUsage, usdMicros: 0, ...spent });
+  const { usage = noUsage, usdMicros = 0 } = spent;
+  return refused(cause, why, message, 0, { usage, usdMicros });
 }
 
 /** `model`: the one that answered. */
@@ -112,7 +113,7 @@ function verdict(found: {
     latestUser: latestUserMessage(cut, openTurnVersion),
     ...(openTurnVersion === undefined ? {} : { openTurnVersion }),
   });
-  if (!checked.ok) return refused(cause, checked.reason, checked.message, now + backOffMs.refused, spent);
+  if (!checked.ok) return refused(cause, checked.reason, checked.message, now + backOffMs, spent);
   const { from, to } = cut;
   const summary = {
     ...checked.record,
