@@ -104,7 +104,7 @@ async function acceptFirst(deps: Deps, message: Accept, once: string | undefined
 async function acceptAgain(deps: Deps, message: Accept, once: string): Promise<Accepted> {
   const { record } = await deps.store.once.claim(message.tenant, once, bodyHash(message), {});
   const given = record.result as unknown as Given;
-  if (record.stage === "consumed" && record.place) return placed(message, given, record.place);
+  if (record.stage === "consumed" && record.place) return placed(deps, message, given, record.place);
   if (record.stage === "pending") {
     const head = await deps.store.log.head(message.tenant, given.sessionId);
     const busy = head ? busyPolicy(deps, message, head) : "enqueue";
@@ -113,8 +113,15 @@ async function acceptAgain(deps: Deps, message: Accept, once: string): Promise<A
   return answer(deps, message, given, once);
 }
 
-function placed(message: Accept, given: Given, place: NonNullable<Once["place"]>): Accepted {
-  const { messageId, notice } = given;
+async function placed(
+  deps: Deps,
+  message: Accept,
+  given: Given,
+  place: NonNullable<Once["place"]>,
+): Promise<Accepted> {
+  const { messageId } = given;
+  const head = given.notice ? null : await deps.store.log.head(message.tenant, place.sessionId);
+  const notice = given.notice ?? (head ? await resetNotice(deps, head, messageId) : undefined);
   return { key: message.key, ...place, messageId, status: "started", ...(notice ? { notice } : {}) };
 }
 
