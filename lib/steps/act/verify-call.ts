@@ -2,7 +2,7 @@
 import type { CallBlock } from "../../core/content.ts";
 import type { Tool, Verdict } from "../../core/define-tool.ts";
 import type { CallOutcome } from "../../core/event.ts";
-import { toJson } from "../../core/json.ts";
+import { type Json, toJson } from "../../core/json.ts";
 import type { Head } from "../../store/log.ts";
 import type { Deps } from "../deps.ts";
 import type { OpenState } from "../run.ts";
@@ -40,9 +40,10 @@ export async function verifyCall(
   const status = typeof verdict === "string" ? verdict : verdict.status;
   if (status === "not_done") return null;
   if (status !== "done") return doubt;
-  const output =
-    typeof verdict === "object" && "result" in verdict
-      ? toJson(verdict.result, `what verify of "${tool.name}" answered`)
-      : null;
-  return { status: "success", output: output ?? "done (confirmed afterwards)" };
+  if (typeof verdict !== "object" || !("result" in verdict)) {
+    return { status: "success", output: "done (confirmed afterwards)" };
+  }
+  const output = toJson(verdict.result, `what verify of "${tool.name}" answered`);
+  const resources = tool.resources?.(output);
+  return { status: "success", output, ...(resources ? { resources: toJson(resources, "resources") as Json[] } : {}) };
 }

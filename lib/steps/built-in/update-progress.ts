@@ -43,11 +43,13 @@ async function updateProgress(run: Run, update: ProgressUpdate) {
   }
 }
 
-/** False when another record was written meanwhile: the update must be merged into that one. */
+/** False when another record was written or an effect has ended meanwhile: the record would not tell of it. */
 async function commit(run: Run, head: OpenHead, record: HandoffRecord): Promise<boolean> {
   let wrote = false;
-  await run.commitOwned(({ state }) => {
-    wrote = state.marks.handoff === head.state.marks.handoff;
+  const { handoff, journal } = head.state.marks;
+  await run.commitOwned(({ state: { marks }, version }) => {
+    const same = journal === undefined ? version === head.version : marks.journal === journal;
+    wrote = same && marks.handoff === handoff;
     return wrote ? { type: "handoff.updated", record } : null;
   }, head);
   return wrote;

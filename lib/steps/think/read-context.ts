@@ -4,6 +4,7 @@ import { buildContext } from "../../core/context/build-context.ts";
 import type { WindowResult } from "../../core/context/create-window.ts";
 import { windowFor } from "../../core/context/window-for.ts";
 import type { ModelAgent } from "../../core/define-agent.ts";
+import type { Event } from "../../core/event.ts";
 import type { HandoffRecord } from "../../core/handoff.ts";
 import type { OriginSources } from "../../core/origins.ts";
 import type { Head } from "../../store/log.ts";
@@ -37,7 +38,7 @@ export async function readContext(
     if (window.add(checkpoint.event, checkpoint.version) === "enough") break;
   }
   const read = window.result();
-  const startsAtFirst = read.events[0]?.event.type === "session.created";
+  const startsAtFirst = isFirst(read.events[0]?.event);
   const mine = offered(tools, { isCut: read.summary !== undefined || !startsAtFirst });
   const [turnStart, handoffAtSummary, unrecorded] = await Promise.all([
     read.turnStartVersion === undefined ? null : log.at(tenant, sessionId, read.turnStartVersion),
@@ -60,6 +61,11 @@ export async function readContext(
     handoff: Boolean(handoff),
   };
   return { ...context, read, tools: mine, sources, ...(unrecorded ? { unrecorded } : {}) };
+}
+
+/** Is nothing older that says something? */
+function isFirst(event: Event | undefined): boolean {
+  return event?.type === "session.created" || (event?.type === "turn.started" && event.turn === 1);
 }
 
 /** The handoff record as it stood at a version of this session or, for a fork, of its parent's log. */
