@@ -19,7 +19,7 @@ export type SweepAllOptions = {
   slot: string;
   /** Where an earlier run had to stop. */
   from?: string;
-  /** Asked before each page; false ends the run. @default always true */
+  /** Asked after each page; false ends the run. @default always true */
   goOn?: () => boolean;
 };
 

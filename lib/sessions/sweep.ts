@@ -3,7 +3,7 @@
 import type { FreshReason, ResumeCause } from "../core/event.ts";
 import { turnStatus } from "../core/state.ts";
 import { countUsage } from "../steps/budget/count-usage.ts";
-import { agentOf, type Deps } from "../steps/deps.ts";
+import type { Deps } from "../steps/deps.ts";
 import { nameExecution } from "../steps/run.ts";
 import { approvalPrefix, statusSk } from "../store/keys.ts";
 import type { Head } from "../store/log.ts";
@@ -13,6 +13,7 @@ import { type SweptApproval, sweepApproval } from "./approvals/sweep-approval.ts
 import { stopSession } from "./control.ts";
 import { resolveNow } from "./current-session.ts";
 import { freshSession } from "./move-on.ts";
+import { rulesOf } from "./session-rules.ts";
 import { startNext } from "./start-next.ts";
 
 export type Swept = "alive" | "resumed" | "started" | "waiting" | "idle" | "gone";
@@ -82,7 +83,7 @@ async function sweepTurn(
   const { tenant, sessionId } = head;
   const now = deps.clock.now();
   const lookAgain = (due?: number) => deps.store.statuses.write(head.state, head.version, now, due);
-  const { stuckAfterMs } = agentOf(deps, head.state.agent).session;
+  const { stuckAfterMs } = rulesOf(deps, head.state.agent);
   if (turn.stop && turn.calls.some((call) => call.status === "asking")) {
     // Stopped, and the process died before people were told.
     await cancelSessionApprovals(deps, { tenant, sessionId }, `stopped: ${turn.stop.reason}`);
@@ -125,7 +126,7 @@ export type SweepOptions = {
   others?: (row: DueRow) => Promise<string> | null;
   /** Where an earlier run had to stop. */
   from?: string;
-  /** Asked before each page; false ends the run, and `onStop` is told where. @default always true */
+  /** Asked after each page; false ends the run, and `onStop` is told where. @default always true */
   goOn?: () => boolean;
   onStop?: (cursor: string) => void;
 };
@@ -158,10 +159,6 @@ export async function sweepDue(deps: Deps, options: SweepOptions): Promise<Sweep
   };
   let cursor = options.from;
   do {
-    if (cursor !== undefined && options.goOn?.() === false) {
-      options.onStop?.(cursor);
-      break;
-    }
     const page = await deps.store.statuses.due(options.before, { limit: pageSize, ...(cursor ? { cursor } : {}) });
     const look = async (row: DueRow): Promise<void> => {
       const outcome = await one(row)?.catch((error: unknown) => {
@@ -176,6 +173,10 @@ export async function sweepDue(deps: Deps, options: SweepOptions): Promise<Sweep
     // A receiver that does not answer keeps nobody else waiting.
     await Promise.all(page.rows.filter((row) => !own.includes(row)).map(look));
     cursor = page.cursor;
+    if (cursor !== undefined && options.goOn?.() === false) {
+      options.onStop?.(cursor);
+      break;
+    }
   } while (cursor);
   return counts;
 }

@@ -3,6 +3,7 @@
 import { dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import { countUsage } from "./budget/count-usage.ts";
+import { changedAgent } from "./changed-agent.ts";
 import { answered, deliverOf } from "./deliver-of.ts";
 import type { Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
@@ -31,7 +32,8 @@ export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
     await deps.store.statuses.write(marked.state, marked.version, now, now + retryLaterMs);
     return doneOutput(input);
   }
-  const error = recordOf(name);
+  const changed = name === "AgentChanged" ? await changedAgent(deps, head) : null;
+  const error = changed ? { ...recordOf(name), message: changed } : recordOf(name);
   deps.log.error("turn failed", { tenant: input.tenant, sessionId: input.sessionId, turn: turn.turn, error: name });
   const deliver = await deliverOf(deps, head);
   let ended = await run.commitOwned(

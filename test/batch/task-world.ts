@@ -20,7 +20,9 @@ export const hourMs = 60 * minuteMs;
 export type TaskWorld = {
   clock: FakeClock;
   /** A process; `plan`: what its table does to it. */
-  start(options?: Partial<EmbedOptions> & { plan?: FaultPlan }): Embedded & { dead: () => boolean };
+  start(
+    options?: Partial<EmbedOptions> & { plan?: FaultPlan },
+  ): Embedded & { dead: () => boolean; writes: () => number };
 };
 
 export function taskWorld(start: string): TaskWorld {
@@ -35,7 +37,7 @@ export function taskWorld(start: string): TaskWorld {
       const ids = seededIds(`process ${++processes}`);
       const model: Model = replayModel([{ text: "All is well." }]);
       const process = embed({ agents: [reporter], model, table, blobs, clock, ids, ...options });
-      return { ...process, dead: () => table.dead };
+      return { ...process, dead: () => table.dead, writes: () => table.writes };
     },
   };
 }

@@ -182,25 +182,13 @@ describe("a scheduler that dies (H77, G17)", () => {
   /** Writes of an undisturbed sweep, to kill at each. */
   async function sweepWrites(): Promise<number> {
     const world = taskWorld("2026-11-30T05:59:00Z");
-    let writes = 0;
-    const process = world.start({
-      plan: [
-        {
-          fault: "delay",
-          until: Promise.resolve(),
-          on: ({ write }) => {
-            writes = Math.max(writes, write);
-            return false;
-          },
-        },
-      ],
-    });
+    const process = world.start();
     await define(process, daily(6));
-    const before = writes;
+    const before = process.writes();
     await world.clock.advance(minuteMs);
     await process.sweep();
     await process.idle();
-    return writes - before;
+    return process.writes() - before;
   }
 
   it("at any write leaves a slot that runs once", async () => {
