@@ -8,6 +8,7 @@ import type { Agent } from "../core/define-flow.ts";
 import { isDisposition } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import type { ReplyLine } from "../demo-model/script-line.ts";
+import type { Model } from "../ports/model.ts";
 import type { Table } from "../ports/table.ts";
 import type { Accepted } from "../sessions/accept.ts";
 import { type Embedded, embed } from "./embed.ts";
@@ -41,6 +42,8 @@ export type CrashOptions = {
   roundsPerSegment?: number;
   /** What people decide when the agent asks them. @default nobody decides: the conversation ends there */
   decide?: Decide;
+  /** Model of each process; its answers must follow from the request alone. @default the script, by the place in the conversation */
+  model?: () => Model;
 };
 
 /** Every crash point of the undisturbed run. */
@@ -191,7 +194,7 @@ function startLife(setup: {
   const { promise: died, resolve: end } = Promise.withResolvers<void>();
   const embedded = embed({
     agents: [agent],
-    model: replayModel(setup.script),
+    model: setup.options.model?.() ?? replayModel(setup.script),
     // A dead process runs nothing, so whatever its machine says next is its end: an open question would keep it.
     onEvent: () => dead() && end(),
     table,

@@ -1,6 +1,7 @@
 // What a compaction carries over word for word: taken from records, merged by rule, never through a model (G13).
 import type { HandoffRecord } from "../handoff.ts";
 import type { Journal } from "../handoff-from-journal.ts";
+import { entryKey } from "./entry-key.ts";
 import type { CarriedRecords, SummaryRecord } from "./summary-record.ts";
 
 export type Records = {
@@ -26,14 +27,14 @@ export function carryOver({ previous, handoff, journal }: Records): CarriedRecor
 }
 
 function unique<T>(entries: readonly T[]): T[] {
-  return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
+  return [...new Map(entries.map((entry) => [entryKey(entry), entry])).values()];
 }
 
 /** Entries of `record` that `known` has not, or has fewer times. */
 function missing<T>(record: readonly T[], known: readonly T[]): T[] {
-  const left = known.map((entry) => JSON.stringify(entry));
+  const left = known.map(entryKey);
   return record.filter((entry) => {
-    const at = left.indexOf(JSON.stringify(entry));
+    const at = left.indexOf(entryKey(entry));
     if (at !== -1) left.splice(at, 1);
     return at === -1;
   });

@@ -1,4 +1,5 @@
 // Layer 2 of the context: what is known from before, as quoted data with its origin, in front of the first message.
+import { entryKey } from "../compaction/entry-key.ts";
 import type { SummaryRecord } from "../compaction/summary-record.ts";
 import { estimateTokens } from "../estimate.ts";
 import type { HandoffRecord } from "../handoff.ts";
@@ -90,8 +91,8 @@ function newest(entries: readonly string[], maxTokens: number): string[] {
 function rest(record: HandoffRecord, summary: SummaryRecord | undefined): HandoffRecord {
   if (!summary) return record;
   const { decisions, sideEffects, resources } = summary.carried;
-  const known = new Set([...decisions, ...sideEffects, ...resources].map((entry) => JSON.stringify(entry)));
-  const isNew = (entry: unknown) => !known.has(JSON.stringify(entry));
+  const known = new Set([...decisions, ...sideEffects, ...resources].map(entryKey));
+  const isNew = (entry: unknown) => !known.has(entryKey(entry));
   return {
     ...record,
     decisions: record.decisions.filter(isNew),
