@@ -13,6 +13,7 @@ import { BatonError } from "../core/errors.ts";
 import { sweepAll } from "../recovery/sweep-all.ts";
 import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
+import { devRoutes } from "./dev-routes.ts";
 import { readDevSecret } from "./dev-secret.ts";
 import { loadAgents } from "./load-agents.ts";
 import { loadPrices } from "./load-prices.ts";
@@ -57,7 +58,13 @@ async function main(): Promise<void> {
   const api = createApi({
     deps,
     authenticate: createJwtAuthenticator({ secret }),
-    info: { model: model.name, version: createRequire(import.meta.url)("../../package.json").version },
+    // One process: who is looking at the console sees which.
+    routes: [devRoutes({ mailDir: join(settings.data, "mail"), kill: () => process.kill(process.pid, "SIGKILL") })],
+    info: {
+      workerPid: process.pid,
+      model: model.name,
+      version: createRequire(import.meta.url)("../../package.json").version,
+    },
   });
   const server = serve({ fetch: api.fetch, hostname: "127.0.0.1", port: settings.port, overrideGlobalObjects: false });
   const port = await new Promise<number>((resolve, reject) => {
