@@ -42,6 +42,13 @@ describe.skipIf(!executablePath)("the console", () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
+  /** The process that the header names; the one before while none answers. */
+  let shown = 0;
+  async function workerShown(): Promise<number> {
+    shown = Number(/worker (\d+)$/.exec((await page.textContent("#runtime")) ?? "")?.[1] ?? shown);
+    return shown;
+  }
+
   it("asks for a token, and takes it from the address without keeping it there", async () => {
     await page.goto(runtime.info().url);
     await page.waitForSelector("#sign-in:not([hidden])");
@@ -70,16 +77,14 @@ describe.skipIf(!executablePath)("the console", () => {
 
   it("does not let the requester approve, and says so", { timeout: waitMs }, async () => {
     await page.click("#approvals >> text=Approve");
-    await page.waitForFunction(`document.querySelector("#problem").textContent !== ""`);
+    await expect.poll(() => page.textContent("#problem"), { timeout: waitMs }).not.toBe("");
     expect(await page.textContent("#session-facts")).toContain("paused");
   });
 
   it("goes on after the kill button, and finishes after the mailed link", { timeout: waitMs }, async () => {
-    const before = runtime.info().workerPid;
+    const before = await workerShown();
     await page.click("#kill");
-    // The next worker shows its own number.
-    const next = `(() => { const text = document.querySelector("#runtime").textContent; return /worker [0-9]+$/.test(text) && !text.endsWith("worker ${before}"); })()`;
-    await page.waitForFunction(next, undefined, { timeout: waitMs });
+    await expect.poll(workerShown, { timeout: waitMs }).not.toBe(before);
     await page.click("#mails summary");
     const [mailed] = await Promise.all([browser.waitForEvent("page"), page.click("#mails a")]);
     await mailed.click("button[value=approve]");
@@ -98,10 +103,7 @@ describe.skipIf(!executablePath)("the console", () => {
     await page.fill("#key", "agent:main:console:dm:hostile");
     await page.fill("#text", hostile);
     await page.click("text=Send");
-    await page.waitForFunction(`document.querySelector("#steps").textContent.includes("onerror")`, undefined, {
-      timeout: waitMs,
-    });
-    expect(await page.textContent("#steps")).toContain(hostile);
+    await expect.poll(() => page.textContent("#steps"), { timeout: waitMs }).toContain(hostile);
     expect(await page.title()).toBe("Baton console");
     expect(await page.locator("#steps img, #sessions img").count()).toBe(0);
     expect(faults).toEqual([]);
