@@ -35,8 +35,11 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
     if (message.deliverTo !== undefined) {
       await deps.store.deliveries.expect(tenant, sessionId, next, deps.clock.now() + deliveryLookMs);
     }
+    let wrote = false;
     const started = await run.commit((current) => {
-      if (current.version !== head.version) return null;
+      // Not told by the owner: a stalled attempt of the same execution has the same name.
+      wrote = current.version === head.version;
+      if (!wrote) return null;
       const flow = deps.agents.get(current.state.agent)?.kind === "flow";
       return {
         type: "turn.started",
@@ -46,7 +49,7 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
         ...(flow ? { flow } : {}),
       };
     }, head);
-    if (started.version === head.version + 1 && started.state.turn?.owner === input.execution) {
+    if (wrote) {
       await consumed(deps, started, [message]);
       await projectOpenTurn(deps, started);
       return started;

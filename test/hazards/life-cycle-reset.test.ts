@@ -152,7 +152,9 @@ describe("a message to a session of any state", () => {
         table,
         blobs,
         session: { reset },
-        ...(state.startsWith("suspended") ? { approval: { approvers: ["b@x.example"], expiresIn: "9d" } } : {}),
+        ...(state.startsWith("suspended")
+          ? { approval: { approvers: ["b@x.example"], expiresIn: "9d" as const } }
+          : {}),
       };
       const before = lifeCycleWorld({ ...options, ids: seededIds("before") });
       const { sessionId } = await bring(before, state);
@@ -215,7 +217,7 @@ describe("recovery", () => {
   it("never re-arms the idle clock, and an expired pointer with an open turn is no reset (H60, H61)", async () => {
     const clock = fakeClock();
     const table = createMemoryTable({ now: () => clock.now() });
-    const options = { clock, table, blobs: createMemoryBlobs(), session: { idleAfter: "30m" } };
+    const options = { clock, table, blobs: createMemoryBlobs(), session: { idleAfter: "30m" as const } };
     const dead = lifeCycleWorld({ ...options, ids: seededIds("dead") });
     dead.model.hold();
     const { sessionId } = await dead.send("work 1");

@@ -3,6 +3,7 @@
 import { defineAgent, defineTool } from "baton";
 import * as z from "zod";
 import type { SessionPolicy } from "../../lib/core/define-agent.ts";
+import type { ApprovalRule } from "../../lib/core/define-tool.ts";
 import type { Event } from "../../lib/core/event.ts";
 import type { Model, ModelRequest } from "../../lib/ports/model.ts";
 import type { Accept, Accepted } from "../../lib/sessions/accept.ts";
@@ -56,7 +57,7 @@ export type World = {
 
 export type WorldOptions = Partial<EmbedOptions> & {
   session?: SessionPolicy;
-  approval?: { approvers: string[]; expiresIn: string };
+  approval?: ApprovalRule;
   /** Throws when the model is asked; undefined: it answers. */
   fails?: (request: ModelRequest) => Error | undefined;
 };
