@@ -89,11 +89,7 @@ describe.skipIf(!executablePath)("the console", () => {
     const [mailed] = await Promise.all([browser.waitForEvent("page"), page.click("#mails a")]);
     await mailed.click("button[value=approve]");
     await mailed.waitForLoadState();
-    await page.waitForFunction(
-      `document.querySelector("#session-facts").textContent.includes("completed")`,
-      undefined,
-      { timeout: waitMs },
-    );
+    await expect.poll(() => page.textContent("#session-facts"), { timeout: waitMs }).toContain("completed");
     expect(await page.locator("#steps li").last().textContent()).toContain("R-000001");
     await mailed.close();
   });
