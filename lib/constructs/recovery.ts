@@ -3,9 +3,9 @@
 import { Duration } from "aws-cdk-lib";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
-import { Schedule, ScheduleExpression } from "aws-cdk-lib/aws-scheduler";
-import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
+import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 import { DeadLetters } from "./dead-letters.ts";
@@ -87,16 +87,26 @@ export class Recovery extends Construct {
     });
   }
 
+  /** The construct of CDK would let the role invoke every version, too. */
   #everyMinute(): void {
-    new Schedule(this, "Minute", {
+    const { queue } = this.deadLetters;
+    const { functionArn } = this.sweep.handler;
+    const role = new Role(this, "MinuteRole", { assumedBy: new ServicePrincipal("scheduler.amazonaws.com") });
+    role.addToPolicy(
+      new PolicyStatement({ sid: "Sweep", actions: ["lambda:InvokeFunction"], resources: [functionArn] }),
+    );
+    queue.grantSendMessages(role);
+    new CfnSchedule(this, "Minute", {
       description: "Baton: whatever is due",
-      schedule: ScheduleExpression.rate(Duration.minutes(1)),
-      target: new LambdaInvoke(this.sweep.handler, {
-        deadLetterQueue: this.deadLetters.queue,
+      scheduleExpression: "rate(1 minute)",
+      flexibleTimeWindow: { mode: "OFF" },
+      target: {
+        arn: functionArn,
+        roleArn: role.roleArn,
+        deadLetterConfig: { arn: queue.queueArn },
         // The next minute is another try.
-        retryAttempts: 0,
-        maxEventAge: Duration.minutes(1),
-      }),
+        retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 },
+      },
     });
   }
 }
