@@ -45,11 +45,22 @@ describe("docs/errors", () => {
   });
 
   it("lists each page in its README, with the same status", () => {
-    const listed = readFileSync(join(folder, "README.md"), "utf8").matchAll(
-      /^\| \[`([^`]+)`\]\((.+)\) \| (\w+) \| (\d+) \| (\w+) \|$/gm,
-    );
-    expect([...listed].map((row) => row.slice(1))).toEqual(
-      kinds.map(({ name, code, status, disposition }) => [code, `${code}.md`, name, String(status), disposition]),
+    const rows = readFileSync(join(folder, "README.md"), "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("| ["))
+      .map((line) =>
+        line
+          .split("|")
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+    expect(rows).toEqual(
+      kinds.map(({ name, code, status, disposition }) => [
+        `[\`${code}\`](${code}.md)`,
+        name,
+        String(status),
+        disposition,
+      ]),
     );
   });
 });
