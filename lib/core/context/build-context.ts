@@ -31,6 +31,8 @@ export type ContextInput = {
   turnStart?: LoggedEvent;
   /** The current handoff record (`state.marks.handoff`). */
   handoff?: HandoffRecord;
+  /** The start of the turn that was open at the summary, when that has replaced it: shown as long as the summary is. */
+  turnAtSummary?: LoggedEvent;
   /** The record as it stood at the summary; later changes are among the events, so the beginning stays the same. */
   handoffAtSummary?: HandoffRecord;
   facts?: readonly ShownFact[];
@@ -156,7 +158,7 @@ function conversation(input: ContextInput, events: readonly LoggedEvent[], maxRe
     maxListTokens: Math.max(200, Math.floor(budget / 10)),
   });
   const front = [...carried, ...beginning(input, events)].map((text) => ({ type: "text" as const, text }));
-  const asked = turnStartContent(input, events);
+  const asked = whole && input.turnAtSummary ? asking(input.turnAtSummary) : turnStartContent(input, events);
   const [first, ...rest] = built.messages;
   const head = [...front, ...asked];
   if (!first) return head.length > 0 ? [{ role: "user", content: head }] : [];
@@ -188,7 +190,12 @@ function turnStartContent(input: ContextInput, events: readonly LoggedEvent[]) {
   const isStart = (logged: LoggedEvent) => logged.version === version && logged.event.type === "turn.started";
   if (events.some(isStart)) return [];
   const start = input.turnStart ?? input.events.find(isStart);
-  return start?.event.type === "turn.started" ? start.event.messages.flatMap((message) => message.content) : [];
+  return start ? asking(start) : [];
+}
+
+/** What the user asked for at the start of a turn. */
+function asking({ event }: LoggedEvent) {
+  return event.type === "turn.started" ? event.messages.flatMap((message) => message.content) : [];
 }
 
 function languageOf(input: ContextInput): string | undefined {

@@ -16,7 +16,8 @@ export function toolsOf(run: Run, head: Head, agent: Agent): Tool[] {
 
 /**
  * Those of `tools` that are shown to the model. recall only where something is not shown: asking for what stands in
- * front of it wastes a round. It comes with the cut that changes the request anyway, so it costs no cached prefix.
+ * front of it wastes a round. It comes with the cut that changes the messages anyway, and stays: the cached beginning is
+ * lost once.
  */
 export function offered<T extends { name: string }>(tools: readonly T[], context: { isCut: boolean }): T[] {
   return context.isCut ? [...tools] : tools.filter((tool) => tool.name !== "recall");

@@ -1,5 +1,6 @@
 // Reads as much of the log as the agent's strategy needs for one model call, and builds the context from it.
-import type { BuiltContext, ContextTool } from "../../core/context/build-context.ts";
+import type { Checkpoint } from "../../core/checkpoint.ts";
+import type { BuiltContext, ContextInput, ContextTool } from "../../core/context/build-context.ts";
 import { buildContext } from "../../core/context/build-context.ts";
 import type { WindowResult } from "../../core/context/create-window.ts";
 import { windowFor } from "../../core/context/window-for.ts";
@@ -34,15 +35,17 @@ export async function readContext(
   const { state, tenant, sessionId, version } = head;
   const stored = await readHandoff(deps, head);
   const window = windowFor({ agent, state, tools, ...(stored ? { handoff: stored } : {}) });
+  let compaction: Checkpoint | undefined;
   for await (const checkpoint of log.lineage(tenant, sessionId, version)) {
+    if (checkpoint.event.type === "compaction.done") compaction ??= checkpoint;
     if (window.add(checkpoint.event, checkpoint.version) === "enough") break;
   }
   const read = window.result();
   const startsAtFirst = isFirst(read.events[0]?.event);
   const mine = offered(tools, { isCut: read.summary !== undefined || !startsAtFirst });
-  const [turnStart, handoffAtSummary, unrecorded] = await Promise.all([
+  const [turnStart, atSummary, unrecorded] = await Promise.all([
     read.turnStartVersion === undefined ? null : log.at(tenant, sessionId, read.turnStartVersion),
-    read.summary ? recordAt(deps, head, read.summary.version) : undefined,
+    compaction ? readAtSummary(deps, compaction) : undefined,
     startsAtFirst || (read.summary && !read.over) ? undefined : unseenEffects(deps, head, read),
   ]);
   const handoff = unrecorded?.record ?? stored;
@@ -53,7 +56,7 @@ export async function readContext(
     ...read,
     ...(turnStart ? { turnStart } : {}),
     ...(handoff ? { handoff } : {}),
-    ...(handoffAtSummary ? { handoffAtSummary } : {}),
+    ...atSummary,
   });
   const sources = {
     events: read.events,
@@ -68,10 +71,18 @@ function isFirst(event: Event | undefined): boolean {
   return event?.type === "session.created" || (event?.type === "turn.started" && event.turn === 1);
 }
 
-/** The handoff record as it stood at a version of this session or, for a fork, of its parent's log. */
-async function recordAt(deps: Deps, head: Head, version: number): Promise<HandoffRecord | undefined> {
-  const at = await deps.store.log.at(head.tenant, head.sessionId, version);
-  return at?.event.type === "compaction.done" ? readHandoff(deps, at) : undefined;
+/** What stood at the summary: it is shown beside it, unchanged, until the next one. */
+async function readAtSummary(
+  deps: Deps,
+  { tenant, sessionId, event, state }: Checkpoint,
+): Promise<Pick<ContextInput, "handoffAtSummary" | "turnAtSummary">> {
+  const { startedVersion = 0 } = state.turn ?? {};
+  const replaced = event.type === "compaction.done" && startedVersion > 0 && startedVersion <= event.to;
+  const [handoffAtSummary, turnAtSummary] = await Promise.all([
+    readHandoff(deps, { tenant, sessionId, state }),
+    replaced ? deps.store.log.at(tenant, sessionId, startedVersion) : null,
+  ]);
+  return { ...(handoffAtSummary ? { handoffAtSummary } : {}), ...(turnAtSummary ? { turnAtSummary } : {}) };
 }
 
 /** What has happened between the record and the first event that is shown: neither would tell of it. */
