@@ -180,7 +180,7 @@ export function buildProgram(done: (code: number) => void): Command {
         const { run } = await row.load();
         done(
           await run({
-            args: given.slice(0, command.registeredArguments.length).map(String),
+            args: given.slice(0, command.registeredArguments.length).map((arg) => String(arg ?? "")),
             options,
             output: createOutput({ json: options.json === true }),
             client: createClient(connect),
