@@ -1,5 +1,6 @@
 // All rows of the benchmark, in the order in which they are run and printed.
 import type { Row } from "./context.ts";
+import { approval } from "./rows/approval.ts";
 import { bundles } from "./rows/bundles.ts";
 import { interpreter } from "./rows/interpreter.ts";
 import { load } from "./rows/load.ts";
@@ -12,4 +13,16 @@ import { turns } from "./rows/turns.ts";
 import { units } from "./rows/units.ts";
 
 /** `load` looks at the sessions that `rounds` left; `resume` goes on with them, so it comes last of the three. */
-export const rows: readonly Row[] = [rounds, load, resume, many, units, interpreter, bundles, start, recovery, turns];
+export const rows: readonly Row[] = [
+  rounds,
+  load,
+  resume,
+  many,
+  units,
+  interpreter,
+  bundles,
+  start,
+  recovery,
+  turns,
+  approval,
+];

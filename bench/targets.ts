@@ -11,10 +11,17 @@ const targets: Target[] = [
   growth("bytes written per round, longest / shortest session", "bytes written per round", 1.05),
   at("last tenth / first tenth of the longest session", "last / first tenth, medians", 1.2, "x"),
   growth("load of the latest checkpoint, longest / shortest session", "load latest checkpoint, median", 1.5),
+  growth("building the context, longest / shortest session", "build context, median", 1.5),
   at("per round / floor of two synced writes, longest session", "per round / floor, medians", 5, "x"),
   at("memory of the longest session", "peak memory", 400, "MB"),
   ...["begin", "act", "finish"].map((name) => at(`bundle of ${name}`, `bundle ${name}`, 480, "KB")),
   at("bundle of think", "bundle think", 950, "KB"),
+  ratio(
+    "writes of an approval, after 7 days / after 1 hour",
+    "approval after 7 d, writes",
+    "approval after 1 h, writes",
+    1,
+  ),
   at("npm start to ready", "npm start to ready", 2000, "ms"),
 ];
 
@@ -33,6 +40,14 @@ export function judge(figures: readonly Figure[]): Verdict[] {
 
 function at(text: string, name: string, limit: number, unit: string): Target {
   return { text, limit, unit, measure: (find) => find(name) };
+}
+
+function ratio(text: string, name: string, by: string, limit: number): Target {
+  const measure = (find: Find) => {
+    const [value, unit] = [find(name), find(by)];
+    return value === null || unit === null ? null : value / unit;
+  };
+  return { text, limit, unit: "x", measure };
 }
 
 function growth(text: string, name: string, limit: number): Target {
