@@ -10,6 +10,8 @@ import type { Origin } from "./origins.ts";
 export type FreshReason = "first" | "idle" | "daily" | "suspended" | "requested" | "fork" | "maxDefer";
 export type ResumeCause =
   | "crash"
+  /** The process died while the work of another session was under suspicion: not counted against this one. */
+  | "crash_elsewhere"
   | "shutdown"
   | "execution_failed"
   | "execution_timed_out"

@@ -13,7 +13,7 @@ import { projectOpenTurn, startTurn } from "./start-turn.ts";
 export const handOverCause = "hand-over";
 
 /** Causes after which nothing of the predecessor can be alive: its leases are void. */
-const deadCauses: readonly string[] = ["crash", "shutdown"] satisfies ResumeCause[];
+const deadCauses: readonly string[] = ["crash", "crash_elsewhere", "shutdown"] satisfies ResumeCause[];
 
 export async function begin(deps: Deps, input: StepInput): Promise<StepOutput> {
   const run = startRun(deps, input, "begin");

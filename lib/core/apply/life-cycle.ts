@@ -2,13 +2,16 @@
 // opens again. Pure, like all of apply.
 
 import type { At } from "../apply.ts";
-import type { Event, EventOf } from "../event.ts";
+import type { Event, EventOf, ResumeCause } from "../event.ts";
 import { maxWaitSeconds } from "../limits.ts";
 import type { SessionState, TurnState } from "../state.ts";
 import { openTurn, without } from "./open-turn.ts";
 
+/** What neither the session's agent nor its tools brought about: it does not count as a recovery. */
+const blameless: readonly ResumeCause[] = ["due", "decision", "requested", "crash_elsewhere"];
+
 export function resumed(state: SessionState, event: EventOf<"session.resumed">, at: At): SessionState {
-  const fault = event.cause !== "due" && event.cause !== "decision" && event.cause !== "requested";
+  const fault = !blameless.includes(event.cause);
   const after = { ...without(state, "resumePending"), recoveries: state.recoveries + (fault ? 1 : 0) };
   if (!after.turn) return { ...after, lifecycle: { kind: "open" } };
   const calls = event.voidLeases
