@@ -91,7 +91,7 @@ export async function startSupervisor(
     });
     child.on("exit", (code, signal) => {
       if (stopping) return end(0);
-      if (unusable !== undefined || (!announced && code !== 0)) {
+      if (unusable !== undefined || (!announced && code !== 0 && signal === null)) {
         process.stderr.write(`baton: ${unusable ?? "the worker could not start"}\n`);
         return end(1);
       }

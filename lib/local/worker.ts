@@ -10,6 +10,7 @@ import { createSmtpMailer } from "../adapters/smtp-mailer.ts";
 import { createApi } from "../api/create-api.ts";
 import { createJwtAuthenticator } from "../api/dev-token.ts";
 import { BatonError } from "../core/errors.ts";
+import { recoverAtBoot } from "../recovery/recover-at-boot.ts";
 import { sweepAll } from "../recovery/sweep-all.ts";
 import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
@@ -73,17 +74,15 @@ async function main(): Promise<void> {
   });
   url = `http://127.0.0.1:${port}`;
   // Whatever has an open turn or a waiting message goes on: no other process can be running it.
-  const { counts } = await sweepAll(deps, {
-    before: Number.MAX_SAFE_INTEGER,
-    cause: "crash",
-    slot: `boot-${process.pid}`,
-  });
-  tell({ kind: "ready", port, model: model.name, resumed: (counts.resumed ?? 0) + (counts.started ?? 0) });
+  const boot = await recoverAtBoot(deps, { slot: `boot-${process.pid}` });
+  const { resumed = 0, started = 0, held = 0 } = boot.counts;
+  tell({ kind: "ready", port, model: model.name, resumed: resumed + started + held });
+  void boot.goOn();
   let sweeping = false;
   const sweeper = setInterval(() => {
     if (sweeping) return;
     sweeping = true;
-    sweepAll(deps, { before: Date.now(), cause: "stuck", slot: `${Date.now()}` })
+    sweepAll(deps, { before: Date.now(), cause: "stuck", slot: `${Date.now()}`, hold: boot.hold })
       .catch((error: unknown) => log.error("sweep failed", { error: error instanceof Error ? error.name : "Error" }))
       .finally(() => {
         sweeping = false;

@@ -2,21 +2,16 @@
 // Bounded by its caller; a run that had to stop says where the next one goes on.
 import { advanceTask } from "../batch/advance-task.ts";
 import { runSlot } from "../batch/run-slot.ts";
-import type { ResumeCause } from "../core/event.ts";
 import { deliverAnswer } from "../delivery/deliver-answer.ts";
-import { sweepDue } from "../sessions/sweep.ts";
+import { type SweepSessionOptions, sweepDue } from "../sessions/sweep.ts";
 import type { Deps } from "../steps/deps.ts";
 import { deliveryTurn } from "../store/deliveries.ts";
 import { deliveryPrefix, slotPrefix, taskPrefix, unescapePart } from "../store/keys.ts";
 import type { DueRow } from "../store/statuses.ts";
 
-export type SweepAllOptions = {
+export type SweepAllOptions = SweepSessionOptions & {
   /** Epoch milliseconds. */
   before: number;
-  /** Why an ownerless turn is taken over, when its own mark does not say it. */
-  cause: ResumeCause;
-  /** Sets this run's executions apart from another's. */
-  slot: string;
   /** Where an earlier run had to stop. */
   from?: string;
   /** Asked after each page; false ends the run. @default always true */

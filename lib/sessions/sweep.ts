@@ -1,9 +1,11 @@
 // What the sweeper (and the boot of the embedded runtime) does for one session: a turn without an execution
 // gets one, a message without a turn gets a turn. Repeating it is harmless.
 import type { FreshReason, ResumeCause } from "../core/event.ts";
-import { turnStatus } from "../core/state.ts";
+import { maxWaitSeconds } from "../core/limits.ts";
+import { type TurnState, turnStatus } from "../core/state.ts";
 import { countUsage } from "../steps/budget/count-usage.ts";
 import type { Deps } from "../steps/deps.ts";
+import { projectGoesOn } from "../steps/project/goes-on.ts";
 import { nameExecution } from "../steps/run.ts";
 import { approvalPrefix, statusSk } from "../store/keys.ts";
 import type { Head } from "../store/log.ts";
@@ -16,48 +18,62 @@ import { freshSession } from "./move-on.ts";
 import { rulesOf } from "./session-rules.ts";
 import { startNext } from "./start-next.ts";
 
-export type Swept = "alive" | "resumed" | "started" | "waiting" | "idle" | "gone";
+export type Swept = "alive" | "resumed" | "started" | "waiting" | "held" | "idle" | "gone";
 
-/**
- * `cause`: why an ownerless open turn is taken over, when its own mark does not say it. `slot` sets one sweep's executions
- * apart from another's.
- */
+export type SweepSessionOptions = {
+  /** Why an ownerless open turn is taken over, when its own mark does not say it. */
+  cause: ResumeCause;
+  /** Sets one sweep's executions apart from another's. */
+  slot: string;
+  /** Asked before an open turn is taken over; true: not now. @default never */
+  hold?: (head: Head) => boolean;
+};
+
 export async function sweepSession(
   deps: Deps,
   at: { tenant: string; sessionId: string },
-  options: { cause: ResumeCause; slot: string },
+  options: SweepSessionOptions,
 ): Promise<Swept> {
   const { tenant, sessionId } = at;
+  const seen = await deps.store.statuses.seen(tenant, sessionId);
   const head = await deps.store.log.head(tenant, sessionId);
   if (!head) {
     await deps.store.statuses.remove(tenant, sessionId);
     return "gone";
   }
   const stop = await deps.store.stops.get(tenant);
-  if (stop && head.state.lifecycle.kind === "open" && !head.state.turn?.stop?.thenSuspend) {
+  if (stop && (await isToBeStopped(deps, head))) {
     await stopSession(deps, { tenant, sessionId, user: stop.by }, { reason: stop.reason });
     return "waiting";
   }
   if (head.state.turn) return sweepTurn(deps, head, head.state.turn, options);
   // The process may have died right after the turn's end.
   await countUsage(deps, head);
-  return sweepIdle(deps, head, options.slot);
+  return sweepIdle(deps, head, { slot: options.slot, seen });
+}
+
+/** The tenant's stop is for sessions that work, or have work waiting. */
+async function isToBeStopped(deps: Deps, { state, tenant, sessionId }: Head): Promise<boolean> {
+  if (state.lifecycle.kind !== "open") return false;
+  if (state.turn) return !state.turn.stop?.thenSuspend;
+  return (await deps.store.inbox.list(tenant, sessionId, { limit: 1 })).length > 0;
 }
 
 /** A session between turns: what waits in it becomes a turn, here or in the session after it. */
-async function sweepIdle(deps: Deps, head: Head, slot: string): Promise<Swept> {
+async function sweepIdle(deps: Deps, head: Head, { slot, seen }: { slot: string; seen: number }): Promise<Swept> {
   const { lifecycle, marks } = head.state;
   const waiting = await deps.store.inbox.waiting(head.tenant, head.sessionId);
   const held = lifecycle.kind === "suspended" ? (lifecycle.heldSeq ?? 0) : 0;
   const left = waiting.some(({ seq }) => seq > held);
-  if (lifecycle.kind === "open" && (left || marks.compactRequested !== undefined)) {
+  const due = left || marks.compactRequested !== undefined || projectGoesOn(deps, head);
+  if (lifecycle.kind === "open" && due) {
     await startNext(deps, head, `w${head.version}-${slot}`);
     return "started";
   }
   if (lifecycle.kind === "closed" ? lifecycle.successor : lifecycle.kind === "suspended" && left) {
     return sweepFresh(deps, head, "suspended", slot);
   }
-  await deps.store.statuses.write(head.state, head.version, head.at);
+  await deps.store.statuses.rest(head.state, head.version, head.at, seen);
   return "idle";
 }
 
@@ -65,8 +81,10 @@ async function sweepIdle(deps: Deps, head: Head, slot: string): Promise<Swept> {
 async function sweepFresh(deps: Deps, head: Head, reason: FreshReason, slot: string): Promise<Swept> {
   const next = await freshSession(deps, head, reason);
   if (!next) return "waiting";
+  const seen = await deps.store.statuses.seen(head.tenant, head.sessionId);
   const closed = await deps.store.log.head(head.tenant, head.sessionId);
-  if (closed) await deps.store.statuses.write(closed.state, closed.version, closed.at);
+  const left = await deps.store.inbox.waiting(head.tenant, head.sessionId);
+  if (closed && left.length === 0) await deps.store.statuses.rest(closed.state, closed.version, closed.at, seen);
   if (next.state.turn || next.state.lifecycle.kind !== "open") return "idle";
   const waiting = await deps.store.inbox.list(next.tenant, next.sessionId, { limit: 1 });
   if (waiting.length === 0) return "idle";
@@ -74,12 +92,7 @@ async function sweepFresh(deps: Deps, head: Head, reason: FreshReason, slot: str
   return "started";
 }
 
-async function sweepTurn(
-  deps: Deps,
-  head: Head,
-  turn: NonNullable<Head["state"]["turn"]>,
-  options: { cause: ResumeCause; slot: string },
-): Promise<Swept> {
+async function sweepTurn(deps: Deps, head: Head, turn: TurnState, options: SweepSessionOptions): Promise<Swept> {
   const { tenant, sessionId } = head;
   const now = deps.clock.now();
   const lookAgain = (due?: number) => deps.store.statuses.write(head.state, head.version, now, due);
@@ -100,7 +113,8 @@ async function sweepTurn(
   }
   const verdict = await resolveNow(deps, await deps.store.pointers.get(tenant, head.state.key), head);
   if (verdict.kind === "fresh" && !turn.stop) return sweepFresh(deps, head, verdict.reason, options.slot);
-  const cause = turn.retry ? "due" : (head.state.resumePending?.cause ?? options.cause);
+  if (options.hold?.(head)) return "held";
+  const cause = causeOf(turn, head.state.resumePending?.cause ?? options.cause);
   await lookAgain(now + stuckAfterMs);
   const name = nameExecution({
     tenant,
@@ -113,15 +127,26 @@ async function sweepTurn(
   return "resumed";
 }
 
+/**
+ * A turn that has waited for the model goes on because it is due. One that was asking the model again when its process
+ * died goes on because of that, or it would be taken up for ever.
+ */
+function causeOf({ retry }: TurnState, known: ResumeCause): ResumeCause {
+  if (!retry) return known;
+  const { since = retry.at } = retry;
+  // Too long for the machine's Wait: its execution had ended by itself, and nobody has taken the turn up since.
+  const leftAlone = retry.at - since > maxWaitSeconds * 1000;
+  return leftAlone || known === "stuck" || known === "shutdown" ? "due" : known;
+}
+
 /** Rows between two looks at whether there is time for more. */
 const pageSize = 50;
 
 export type SweepCounts = Record<string, number>;
 
-export type SweepOptions = {
+export type SweepOptions = SweepSessionOptions & {
+  /** Epoch milliseconds. */
   before: number;
-  cause: ResumeCause;
-  slot: string;
   /** Looks after rows that are neither sessions nor approvals; null: not this one. */
   others?: (row: DueRow) => Promise<string> | null;
   /** Where an earlier run had to stop. */

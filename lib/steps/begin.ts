@@ -12,8 +12,11 @@ import { projectOpenTurn, startTurn } from "./start-turn.ts";
 /** Input `cause` of the next segment's execution. */
 export const handOverCause = "hand-over";
 
+/** Of a turn that was only there when its process died: it is not given up for that. */
+const elsewhere = "crash_elsewhere" satisfies ResumeCause;
+
 /** Causes after which nothing of the predecessor can be alive: its leases are void. */
-const deadCauses: readonly string[] = ["crash", "crash_elsewhere", "shutdown"] satisfies ResumeCause[];
+const deadCauses: readonly string[] = ["crash", elsewhere, "shutdown"] satisfies ResumeCause[];
 
 export async function begin(deps: Deps, input: StepInput): Promise<StepOutput> {
   const run = startRun(deps, input, "begin");
@@ -36,7 +39,8 @@ function takeOver(head: Head, input: StepInput): Event | null {
     const next = input.turn === turn.turn && input.segment === turn.segment + 1;
     return next ? { type: "turn.continued", segment: input.segment, owner: input.execution } : null;
   }
-  if (head.state.recoveries >= maxRecoveries && !turn.stop) return giveUp(head.state as OpenState);
+  if (head.state.recoveries >= maxRecoveries && !turn.stop && input.cause !== elsewhere)
+    return giveUp(head.state as OpenState);
   return {
     type: "session.resumed",
     cause: input.cause as ResumeCause,
