@@ -62,7 +62,7 @@ export async function control(
     try {
       const after = await deps.store.log.append(head, event, writer);
       const now = deps.clock.now();
-      await deps.store.statuses.write(after.state, after.version, now, after.state.turn ? now : undefined);
+      await deps.store.statuses.write(after.state, after.version, now, now);
       return after;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;

@@ -79,6 +79,5 @@ async function takeKey(deps: Deps, closed: Head, next: Head, userAt: number | un
 async function project(deps: Deps, next: Head): Promise<void> {
   if (next.state.turn || next.state.turns > 0) return;
   const now = deps.clock.now();
-  const waiting = await deps.store.inbox.list(next.tenant, next.sessionId, { limit: 1 });
-  await deps.store.statuses.write(next.state, next.version, now, waiting.length > 0 ? now : undefined);
+  await deps.store.statuses.write(next.state, next.version, now, now);
 }

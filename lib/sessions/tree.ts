@@ -1,6 +1,6 @@
 // The tree of a session, read page by page from its log.
 import type { Deps } from "../steps/deps.ts";
-import { lastConsumed } from "../steps/unread.ts";
+import { lastTaken } from "../steps/unread.ts";
 import type { Head } from "../store/log.ts";
 import { viewApproval } from "./approvals/approval-view.ts";
 import { createTreeBuilder } from "./build-tree.ts";
@@ -25,7 +25,7 @@ export async function sessionTree(deps: Pick<Deps, "store">, tenant: string, ses
 
 /** The inbox, without what a turn has taken and a crash has left there. */
 async function waitingMessages(deps: Pick<Deps, "store">, head: Head): Promise<WaitingMessage[]> {
-  const taken = await lastConsumed(deps, head);
+  const taken = new Set((await lastTaken(deps, head)).map((message) => message.messageId));
   const listed = await deps.store.inbox.list(head.tenant, head.sessionId);
   return listed
     .filter((message) => !taken.has(message.messageId))

@@ -1,6 +1,11 @@
 // The next message of the inbox becomes a turn. Shared by begin, finish and fail, so that there is one path.
+
+import type { EventOf, InboxMessage } from "../core/event.ts";
 import type { Head } from "../store/log.ts";
 import { agentOf, type Deps } from "./deps.ts";
+import { expectLesson } from "./expect-lesson.ts";
+import { projectGoesOn } from "./project/goes-on.ts";
+import { autoTurn, startNextExecution, talkTurn } from "./project/project-turn.ts";
 import type { Run } from "./run.ts";
 import { consumed, unread } from "./unread.ts";
 
@@ -21,9 +26,12 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
       await leaveToSweeper(deps, head);
       return head;
     }
+    // Before the look: a message that comes after it keeps what its accepting asks of the sweeper.
+    const seen = await deps.store.statuses.seen(tenant, sessionId);
     const [message] = await unread(deps, head, { limit: 1 });
-    if (!message) {
-      await deps.store.statuses.write(head.state, head.version, deps.clock.now());
+    const auto = !message && projectGoesOn(deps, head);
+    if (!message && !auto) {
+      await deps.store.statuses.rest(head.state, head.version, deps.clock.now(), seen);
       return head;
     }
     if (await deps.store.stops.get(tenant)) {
@@ -31,26 +39,25 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
       return head;
     }
     const next = head.state.turns + 1;
+    if (auto && input.turn !== next) {
+      // An execution starts only the project's turn that it was made for.
+      await startNextExecution(deps, head);
+      return head;
+    }
     // First: the turn may end on any way, and none of them may forget it.
-    if (message.deliverTo !== undefined) {
+    if (message ? message.deliverTo !== undefined : head.state.project?.request !== undefined) {
       await deps.store.deliveries.expect(tenant, sessionId, next, deps.clock.now() + deliveryLookMs);
     }
+    await expectLesson(deps, head, next, message);
+    const event = message ? messageTurn(deps, head, message) : await autoTurn(deps, head);
     let wrote = false;
     const started = await run.commit((current) => {
       // Not told by the owner: a stalled attempt of the same execution has the same name.
       wrote = current.version === head.version;
-      if (!wrote) return null;
-      const flow = deps.agents.get(current.state.agent)?.kind === "flow";
-      return {
-        type: "turn.started",
-        turn: next,
-        owner: input.execution,
-        messages: [message],
-        ...(flow ? { flow } : {}),
-      };
+      return wrote ? { ...event, owner: input.execution } : null;
     }, head);
     if (wrote) {
-      await consumed(deps, started, [message]);
+      await consumed(deps, started, message ? [message] : []);
       await projectOpenTurn(deps, started);
       return started;
     }
@@ -58,11 +65,23 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
   }
 }
 
+function messageTurn(deps: Deps, head: Head, message: InboxMessage): EventOf<"turn.started"> {
+  const flow = deps.agents.get(head.state.agent)?.kind === "flow";
+  const project = talkTurn(deps, head);
+  return {
+    type: "turn.started",
+    turn: head.state.turns + 1,
+    owner: "",
+    messages: [message],
+    ...(flow ? { flow } : {}),
+    ...(project ? { project } : {}),
+  };
+}
+
 /** A stopped session starts nothing; what waits in it is the sweeper's business. */
 async function leaveToSweeper(deps: Deps, head: Head): Promise<void> {
   const now = deps.clock.now();
-  const waiting = await deps.store.inbox.list(head.tenant, head.sessionId, { limit: 1 });
-  await deps.store.statuses.write(head.state, head.version, now, waiting.length > 0 ? now : undefined);
+  await deps.store.statuses.write(head.state, head.version, now, now);
 }
 
 /** Lists show the open turn; the sweeper looks again after `stuckAfter`. */

@@ -4,7 +4,10 @@ import type { InboxMessage } from "../core/event.ts";
 import type { Head } from "../store/log.ts";
 import type { Deps } from "./deps.ts";
 
-/** In order; `limit` bounds what is looked at at a time, so the answer is empty only when nothing waits. */
+/**
+ * In order; `limit` bounds what is looked at at a time, so without `mode` the answer is empty only when nothing waits.
+ * When it is not empty, what the latest turn took is cleared away: the next event to take messages hides its traces.
+ */
 export async function unread(
   deps: Pick<Deps, "store">,
   head: Head,
@@ -14,25 +17,34 @@ export async function unread(
   for (;;) {
     const waiting = await inbox.list(head.tenant, head.sessionId, options);
     if (waiting.length === 0) return [];
-    const inTurn = await lastConsumed(deps, head);
+    const taken = await lastTaken(deps, head);
+    await clearAway(deps, head, taken);
+    const ids = new Set(taken.map((message) => message.messageId));
     const fresh: InboxMessage[] = [];
     const stale: InboxMessage[] = [];
     for (const message of waiting) {
+      if (ids.has(message.messageId)) continue;
       const known = message.once ? await once.get(head.tenant, message.once) : null;
-      const read = inTurn.has(message.messageId) || known?.stage === "consumed";
-      (read ? stale : fresh).push(message);
+      (known?.stage === "consumed" ? stale : fresh).push(message);
     }
-    await consumed(deps, head, stale);
-    if (fresh.length > 0 || options.limit === undefined || waiting.length < options.limit) return fresh;
+    if (stale.length > 0) await inbox.remove(head.tenant, head.sessionId, stale);
+    if (fresh.length > 0 || options.mode || options.limit === undefined || waiting.length < options.limit) return fresh;
   }
 }
 
-/** Ids of the messages that the latest event to take any took. */
-export async function lastConsumed(deps: Pick<Deps, "store">, head: Head): Promise<ReadonlySet<string>> {
+/** The messages that the latest event to take any took. */
+export async function lastTaken(deps: Pick<Deps, "store">, head: Head): Promise<readonly InboxMessage[]> {
   const { inbox } = head.state.marks;
   const last = inbox ? await deps.store.log.at(head.tenant, head.sessionId, inbox) : null;
-  const messages = last && "messages" in last.event ? last.event.messages : [];
-  return new Set(messages.map((message) => message.messageId));
+  return last && "messages" in last.event ? last.event.messages : [];
+}
+
+/** Their records first, as after the commit. */
+async function clearAway(deps: Pick<Deps, "store">, head: Head, taken: readonly InboxMessage[]): Promise<void> {
+  for (const message of taken) {
+    const left = await deps.store.inbox.has(head.tenant, head.sessionId, message);
+    if (left) await consumed(deps, head, [message]);
+  }
 }
 
 /** After the commit that put messages into the session's latest turn: first the record of the request, then the inbox. */

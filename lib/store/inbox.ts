@@ -21,8 +21,10 @@ export interface Inbox {
     message: Omit<InboxMessage, "seq">,
     consumedSeq: number,
   ): Promise<number | null>;
-  /** Waiting messages in order, or those of one mode. */
+  /** Waiting messages in order; with `mode` those of it among the first `limit`. */
   list(tenant: string, sessionId: string, options?: { limit?: number; mode?: "steer" }): Promise<InboxMessage[]>;
+  /** Whether this very message waits under its number. */
+  has(tenant: string, sessionId: string, message: { seq: number; messageId: string }): Promise<boolean>;
   /** What waits, in order, without reading it. */
   waiting(tenant: string, sessionId: string): Promise<{ seq: number; messageId: string }[]>;
   /** Removes by identity; removing twice is fine. */
@@ -71,13 +73,17 @@ export function createInbox(table: Table, blobs: Blobs): Inbox {
       const item = await itemOf(tenant, sessionId, message);
       return (await table.put({ ...item, sk: inboxSk(seq) }, { absent: true })) === "ok" ? seq : null;
     },
+    async has(tenant, sessionId, { seq, messageId }) {
+      const item = await table.get({ pk: sessionPk(tenant, sessionId), sk: inboxSk(seq) });
+      return item?.messageId === messageId;
+    },
     async waiting(tenant, sessionId) {
       const items = await itemsOf(tenant, sessionId);
       return items.map((item) => ({ seq: seqOf(item.sk), messageId: String(item.messageId) }));
     },
     async list(tenant, sessionId, { limit, mode } = {}) {
-      const all = await itemsOf(tenant, sessionId, mode ? undefined : limit);
-      const items = mode ? all.filter((item) => item.mode === mode).slice(0, limit) : all;
+      const all = await itemsOf(tenant, sessionId, limit);
+      const items = mode ? all.filter((item) => item.mode === mode) : all;
       return Promise.all(
         items.map(async (raw) => {
           const where = `${sessionId}/${raw.sk}`;

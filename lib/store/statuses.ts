@@ -2,7 +2,7 @@
 // acts on it reads the log's head first.
 import type { SessionState } from "../core/state.ts";
 import { sessionStatus } from "../core/state.ts";
-import type { Item, Table } from "../ports/table.ts";
+import type { Change, Item, Key, Table, Value } from "../ports/table.ts";
 import { currentFormat } from "./formats.ts";
 import { sessionPk, statusSk, unescapePart } from "./keys.ts";
 
@@ -10,8 +10,15 @@ export type SessionRow = { sessionId: string; key: string; status: string; at: n
 export type DueRow = { tenant: string; sk: string; id: string; due: number };
 
 export interface Statuses {
-  /** Projects `state`; `due`: when the sweeper should look at it (absent: never). */
+  /**
+   * Projects `state`; `due`: when the sweeper should look at it. Without it what another asked the sweeper for is lost:
+   * where others may write, say so by `rest`.
+   */
   write(state: SessionState, version: number, at: number, due?: number): Promise<void>;
+  /** What the projection stands at, for `rest`; ask before looking whether anything is left to do. */
+  seen(tenant: string, sessionId: string): Promise<number>;
+  /** Nothing is left to do: the sweeper need not look. Does nothing when anybody has written since `seen`. */
+  rest(state: SessionState, version: number, at: number, seen: number): Promise<void>;
   /** Sessions of a tenant, most recently active first. */
   recent(tenant: string, options: { limit: number; cursor?: string }): Promise<{ rows: SessionRow[]; cursor?: string }>;
   /** What the sweeper should look at, over all tenants: sessions, approvals, task slots. */
@@ -20,21 +27,26 @@ export interface Statuses {
 }
 
 export function createStatuses(table: Table): Statuses {
+  const keyOf = (tenant: string, sessionId: string): Key => ({ pk: sessionPk(tenant, sessionId), sk: statusSk });
+
   return {
     async write(state, version, at, due) {
-      await table.put({
-        pk: sessionPk(state.tenant, state.sessionId),
-        sk: statusSk,
-        format: currentFormat,
-        sessionId: state.sessionId,
-        key: state.key,
-        status: sessionStatus(state),
-        version,
-        at,
-        list: `${state.tenant}#sessions`,
-        listAt: `${String(at).padStart(15, "0")}#${state.sessionId}`,
-        ...(due === undefined ? {} : { due }),
-      });
+      const key = keyOf(state.tenant, state.sessionId);
+      const set = { ...projection(state, version, at), ...(due === undefined ? {} : { due }) };
+      const change: Change = { set, add: { rev: 1 }, ...(due === undefined ? { remove: ["due"] } : {}) };
+      while ((await table.update(key, change)) === "refused") {
+        if ((await table.put({ ...key, ...set, rev: 1 }, { absent: true })) === "ok") return;
+      }
+    },
+    async seen(tenant, sessionId) {
+      const item = await table.get(keyOf(tenant, sessionId));
+      return Number(item?.rev ?? 0);
+    },
+    async rest(state, version, at, seen) {
+      const key = keyOf(state.tenant, state.sessionId);
+      const set = projection(state, version, at);
+      if (seen === 0) await table.put({ ...key, ...set, rev: 1 }, { absent: true });
+      else await table.update(key, { set, add: { rev: 1 }, remove: ["due"] }, { rev: seen });
     },
     async recent(tenant, options) {
       const page = await table.recent({ list: `${tenant}#sessions`, ...options });
@@ -51,6 +63,19 @@ export function createStatuses(table: Table): Statuses {
     async remove(tenant, sessionId) {
       await table.remove({ pk: sessionPk(tenant, sessionId), sk: statusSk });
     },
+  };
+}
+
+function projection(state: SessionState, version: number, at: number): Record<string, Value> {
+  return {
+    format: currentFormat,
+    sessionId: state.sessionId,
+    key: state.key,
+    status: sessionStatus(state),
+    version,
+    at,
+    list: `${state.tenant}#sessions`,
+    listAt: `${String(at).padStart(15, "0")}#${state.sessionId}`,
   };
 }
 

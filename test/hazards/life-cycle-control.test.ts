@@ -365,6 +365,7 @@ describe("the tenant's stop", () => {
     expect(await world.send("/status", { key: "idle" })).toMatchObject({ status: "completed" });
     world.tool.open();
     await world.app.idle();
+    await compactSession(world.app.deps, at(idle.sessionId));
     await world.app.sweep();
     await world.app.idle();
     const statuses = await Promise.all(

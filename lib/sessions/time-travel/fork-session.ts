@@ -31,13 +31,13 @@ export async function forkSession(deps: Deps, at: SessionAddress, options: ForkO
   const fork = (await deps.store.log.head(tenant, id)) ?? (await create(deps, parent, id, at.user, options));
   const { key, agent } = fork.state;
   const expiresAt = pointerExpiry(rulesOf(deps, agent), now);
+  await deps.store.statuses.write(fork.state, fork.version, now, now);
   // Refused only for a repeat: the key is made of the new id.
   await deps.store.pointers.swap(tenant, key, null, {
     sessionId: id,
     lastUserAt: now,
     ...(expiresAt === undefined ? {} : { expiresAt }),
   });
-  await deps.store.statuses.write(fork.state, fork.version, now);
   return fork;
 }
 

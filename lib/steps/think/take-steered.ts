@@ -4,9 +4,12 @@ import type { Head } from "../../store/log.ts";
 import type { OpenState, Run } from "../run.ts";
 import { consumed, unread } from "../unread.ts";
 
+/** Of a long queue only so much is looked through before each model call. */
+const maxLooked = 50;
+
 /** Answers the head afterwards; it is another one when messages joined, or when somebody else wrote meanwhile. */
 export async function takeSteered(run: Run, head: Head & { state: OpenState }): Promise<Head & { state: OpenState }> {
-  const messages = await unread(run.deps, head, { mode: "steer" });
+  const messages = await unread(run.deps, head, { mode: "steer", limit: maxLooked });
   if (messages.length === 0) return head;
   let wrote = false;
   const after = await run.commitOwned((current) => {
