@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDynamoDbTable } from "../../lib/adapters/dynamodb-table.ts";
 import { createHmacSigner } from "../../lib/adapters/hmac-signer.ts";
+import { createHttpWebhooks } from "../../lib/adapters/http-webhooks.ts";
 import { createJsonLog } from "../../lib/adapters/json-log.ts";
 import { silentLive } from "../../lib/adapters/live-bus.ts";
 import { createMemoryBlobs } from "../../lib/adapters/memory-blobs.ts";
@@ -176,6 +177,7 @@ function depsOn(tableName: string, orchestrator: Deps["orchestrator"]): Deps {
     approvalMails,
     signer: createHmacSigner({ key: new Uint8Array(32) }),
     publicUrl: () => "https://baton.example",
+    webhooks: createHttpWebhooks({ keyOf: () => new Uint8Array(32), now: clock.now }),
     stopping: new AbortController().signal,
   };
 }
