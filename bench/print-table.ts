@@ -46,7 +46,7 @@ export function printTable(report: Report): string {
     ),
     section(
       "Failed",
-      report.failed.map(({ row, message }) => [row, message]),
+      report.failed.map(({ row, message }) => [row, headline(message)]),
     ),
   ];
   return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
@@ -64,6 +64,11 @@ function section(title: string, cells: string[][]): string {
       .trimEnd(),
   );
   return [title, ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+/** The line with the error of a process that ended with a stack; all of it stands in the JSON. */
+function headline(message: string): string {
+  return /^\w+: .*$/m.exec(message)?.[0] ?? message.split("\n")[0] ?? "";
 }
 
 /** Three digits that matter; whole from a hundred on. */

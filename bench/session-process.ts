@@ -81,7 +81,10 @@ function takeFloor(): void {
   floor.cpuMs += cpuMs() - cpu;
 }
 
+/** Throws when a session ended early: its rounds would count for less than they are. */
 function report(): void {
+  const short = roundMs.find(({ length }) => length !== job.rounds);
+  if (short) throw new Error(`a session ended after ${short.length} of ${job.rounds} rounds`);
   const text: SessionReport = {
     sessionIds,
     roundMs,
