@@ -1,6 +1,8 @@
 // Writes down how a slot's run ended, as soon as it has: after its execution, and again by the sweeper.
+import type { ProjectState } from "../core/project.ts";
 import { settledTurn } from "../sessions/wait.ts";
 import type { Deps } from "../steps/deps.ts";
+import { projectGoesOn } from "../steps/project/goes-on.ts";
 import type { Slot } from "../store/slots.ts";
 import { parseRunKey } from "./run-key.ts";
 
@@ -10,10 +12,18 @@ export async function settleSlot(deps: Deps, tenant: string, slot: Slot): Promis
   if (sessionId === undefined || turn === undefined) return false;
   const end = (await settledTurn(deps, tenant, sessionId, turn)) ?? (await neverEnds(deps, tenant, sessionId, turn));
   if (!end) return false;
-  const { status: outcome, endReason } = end;
+  const head = await deps.store.log.head(tenant, sessionId);
+  const project = head?.state.project;
+  // A project's run is all of its turns.
+  if (head && project && (head.state.turn || projectGoesOn(deps, head))) return false;
+  const { status: outcome, endReason } = project ? ended(project) : end;
   await deps.store.slots.settle(tenant, slot, { status: "done", outcome, endReason, at: deps.clock.now() });
   await deps.store.tasks.vacate(tenant, slot.task, slot.id);
   return true;
+}
+
+function ended({ status }: ProjectState): { status: "completed" | "error"; endReason: string } {
+  return status === "passed" ? { status: "completed", endReason: "completed" } : { status: "error", endReason: status };
 }
 
 /** Erased, rolled back, or suspended before its turn began: there will be no other end. */

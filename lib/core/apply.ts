@@ -2,10 +2,12 @@
 // log through it gives every snapshot again (a test does exactly that).
 import { held, isAfterword, reopened, resumed, turnEnded } from "./apply/life-cycle.ts";
 import { openTurn, without, withTurn } from "./apply/open-turn.ts";
+import { carriedProject, handoffUpdated, projectStarted, rolledBackProject } from "./apply/project.ts";
 import { textOf, type Usage } from "./content.ts";
 import { addToDay } from "./day-usage.ts";
 import { BudgetExceeded, ImpossibleTransition } from "./errors.ts";
 import type { Event, EventOf } from "./event.ts";
+import { isPersonal } from "./memory.ts";
 import type { CallState, SessionState, TurnState } from "./state.ts";
 
 /** Where the event will stand: its version, and the time of writing in epoch milliseconds. */
@@ -38,7 +40,7 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
       }));
     case "turn.steered":
       return {
-        ...withTurn(state, (turn) => turn),
+        ...withTurn(state, (turn) => (isPersonal(state, event.messages) ? turn : { ...turn, impersonal: true })),
         lastUserAt: Math.max(state.lastUserAt, ...event.messages.map((m) => m.at)),
         marks: { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) },
       };
@@ -108,10 +110,12 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
         ...addUsage(state, event, at),
         marks: { ...without(state.marks, "compactRequested"), compactNotBefore: event.notBefore },
       };
+    case "memory.updated":
+      return addUsage(state, event, at);
     case "compaction.requested":
       return { ...state, marks: { ...state.marks, compactRequested: at.version } };
     case "handoff.updated":
-      return { ...state, marks: { ...state.marks, handoff: at.version } };
+      return handoffUpdated(state, event, at);
     case "session.resume_marked":
       return { ...state, resumePending: { cause: event.cause, at: at.at } };
     case "session.resumed":
@@ -151,6 +155,7 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
         turn: event.reopen ? reopened(target, event.reopen, at) : null,
         turns: state.turns,
         lifecycle: { kind: "open" },
+        ...rolledBackProject(target, event),
         lastUserAt: state.lastUserAt,
         usage: state.usage,
         ...(state.days ? { days: state.days } : {}),
@@ -179,6 +184,7 @@ function created(event: EventOf<"session.created">, at: At): SessionState {
     lifecycle: { kind: "open" },
     turn: null,
     turns: 0,
+    ...carriedProject(event),
     title: "",
     lastUserAt: at.at,
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, usdMicros: 0 },
@@ -193,11 +199,14 @@ function turnStarted(state: SessionState, event: EventOf<"turn.started">, at: At
   if (state.turn) throw new ImpossibleTransition(`turn ${state.turn.turn} is still open`);
   if (state.lifecycle.kind !== "open") throw new ImpossibleTransition(`the session is ${state.lifecycle.kind}`);
   if (event.turn !== state.turns + 1) throw new ImpossibleTransition(`turn ${event.turn} cannot follow ${state.turns}`);
-  const text = event.messages.map((message) => textOf(message.content)).join(" ");
+  // The runtime's own message is no activity of the user, and was never in the inbox.
+  const messages = event.project?.auto ? [] : event.messages;
+  const text = messages.map((message) => textOf(message.content)).join(" ");
   return {
     ...without(state, "resumePending"),
     title: state.title || Array.from(text.replace(/\s+/g, " ").trim()).slice(0, 80).join(""),
-    lastUserAt: Math.max(state.lastUserAt, ...event.messages.map((message) => message.at)),
+    lastUserAt: Math.max(state.lastUserAt, ...messages.map((message) => message.at)),
+    ...projectStarted(state, event, at),
     turns: event.turn,
     turn: {
       turn: event.turn,
@@ -214,11 +223,14 @@ function turnStarted(state: SessionState, event: EventOf<"turn.started">, at: At
       continuations: 0,
       waitedMs: 0,
       ...(event.flow ? { flow: { index: 0, stateVersion: 0 } } : {}),
+      ...(isPersonal(state, event.messages) ? {} : { impersonal: true }),
       ...(event.messages.some((message) => message.deliverTo) ? { deliver: true } : {}),
+      ...(event.project ? { project: event.project } : {}),
     },
     // What was counted for earlier days has been reported; the last one again, in case that failed.
     ...(state.days ? { days: state.days.slice(-1) } : {}),
-    marks: { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) },
+    marks:
+      messages.length > 0 ? { ...state.marks, inbox: at.version, inboxSeq: highestSeq(state, event) } : state.marks,
     recoveries: 0,
     effects: 0,
   };

@@ -10,6 +10,7 @@ import {
   maxWaitSeconds,
   roundsPerSegment,
 } from "./limits.ts";
+import { isUnverified } from "./project.ts";
 import type { SessionState, TurnState } from "./state.ts";
 
 /** The next state of the machine. `at` is epoch milliseconds. */
@@ -57,7 +58,8 @@ export function decideNext(state: SessionState, now: number, options: DecideOpti
 /** Why a turn that is to finish ends. */
 export function endReason(turn: TurnState, now: number, limits: DecideOptions["limits"]): EndReason {
   if (turn.stop) return turn.stop.endReason ?? "stopped";
-  return turn.ending?.reason ?? limitReached(turn, now, limits) ?? "incomplete";
+  const reason = turn.ending?.reason ?? limitReached(turn, now, limits) ?? "incomplete";
+  return reason === "completed" && isUnverified(turn.project) ? "not_verified" : reason;
 }
 
 function limitReached(turn: TurnState, now: number, limits: DecideOptions["limits"]): EndReason | null {

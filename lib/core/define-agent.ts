@@ -5,6 +5,8 @@ import { check, type Tool } from "./define-tool.ts";
 import { type Duration, parseDuration } from "./duration.ts";
 import { InvalidDefinition } from "./errors.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import { type MemoryOptions, type MemoryRules, memorySchema } from "./memory.ts";
+import { type ProjectOptions, type ProjectRules, projectRules } from "./project/project-options.ts";
 
 export type ModelChoice = {
   /** The provider's model id. */
@@ -26,7 +28,7 @@ export type ModelChoice = {
 export type ContextStrategy = "auto" | "full-replay" | "sliding-window" | "checkpoint" | "compaction";
 
 export type SessionPolicy = {
-  /** @default "idle" */
+  /** @default "idle"; "off" in project mode */
   reset?: "off" | "idle" | "daily" | "both";
   /** Since the last user message. @default "24h" */
   idleAfter?: Duration;
@@ -55,6 +57,13 @@ export type AgentOptions = {
   model: ModelChoice;
   /** @default no tools */
   tools?: Tool[];
+  /**
+   * project: the first turn plans a feature list (model.planner), then the runtime starts turn after turn by itself, each
+   * building and proving one feature (model.worker), until all pass, the budget ends, or it is blocked. @default "chat"
+   */
+  mode?: "chat" | "project";
+  /** Needed in mode "project". */
+  project?: ProjectOptions;
   /** @default "auto" */
   context?: ContextStrategy;
   /** Token budget of `sliding-window`. @default 8000 */
@@ -65,10 +74,12 @@ export type AgentOptions = {
   constraints?: string[];
   /** Sees each call with the origins that led to it; may demand an approval or refuse. @default none */
   beforeCall?: BeforeCall;
+  /** Facts about the user, kept across sessions. @default off */
+  memory?: MemoryOptions;
 };
 
 /** Tools that the runtime offers by itself. */
-export const builtInNames: readonly string[] = ["update_progress", "recall"];
+export const builtInNames: readonly string[] = ["update_progress", "recall", "plan_features", "complete_feature"];
 
 const durationText = z.string();
 const sessionPolicy = z.strictObject({
@@ -111,12 +122,15 @@ const agentOptions = z.strictObject({
     worker: z.string().min(1).optional(),
   }),
   tools: z.array(z.custom<Tool>((value) => (value as Tool)?.kind === "tool", "must be made by defineTool")).default([]),
+  mode: z.enum(["chat", "project"]).default("chat"),
+  project: z.unknown().optional(),
   context: z.enum(["auto", "full-replay", "sliding-window", "checkpoint", "compaction"]).default("auto"),
   windowTokens: z.int().min(500).default(8000),
   session: sessionPolicy.prefault({}),
   limits: limitsSchema.prefault({}),
   constraints: z.array(z.string().min(1)).default([]),
   beforeCall: z.custom<BeforeCall>((value) => typeof value === "function", "must be a function").optional(),
+  memory: memorySchema.prefault({}),
 });
 
 export type SessionRules = {
@@ -147,12 +161,15 @@ export type ModelAgent = {
     worker: string;
   };
   readonly tools: readonly Tool[];
+  /** Present in project mode. */
+  readonly project?: ProjectRules;
   readonly context: ContextStrategy;
   readonly windowTokens: number;
   readonly session: SessionRules;
   readonly limits: Limits;
   readonly constraints: readonly string[];
   readonly beforeCall?: BeforeCall;
+  readonly memory: MemoryRules;
 };
 
 export function defineAgent(options: AgentOptions): ModelAgent {
@@ -164,6 +181,10 @@ export function defineAgent(options: AgentOptions): ModelAgent {
     );
   }
   const { id, maxTokens, windowTokens } = checked.model;
+  const tools = Object.freeze(uniqueTools(checked.tools, name));
+  const project = projectRules({ ...checked, tools });
+  // A project runs for days without a word from its user.
+  const keepsSession = project && options.session?.reset === undefined;
   return Object.freeze({
     kind: "agent",
     name: checked.name,
@@ -177,13 +198,15 @@ export function defineAgent(options: AgentOptions): ModelAgent {
       planner: checked.model.planner ?? id,
       worker: checked.model.worker ?? id,
     },
-    tools: Object.freeze(uniqueTools(checked.tools, name)),
+    tools,
+    ...(project ? { project } : {}),
     context: checked.context,
     windowTokens: checked.windowTokens,
-    session: sessionRules(checked.session, name),
+    session: sessionRules(keepsSession ? { ...checked.session, reset: "off" } : checked.session, name),
     limits: checked.limits,
     constraints: checked.constraints,
     ...(checked.beforeCall ? { beforeCall: checked.beforeCall } : {}),
+    memory: { ...checked.memory, model: checked.memory.model ?? checked.model.summarizer ?? id },
   });
 }
 

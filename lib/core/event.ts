@@ -5,6 +5,7 @@ import type { ErrorRecord } from "./errors.ts";
 import type { HandoffRecord } from "./handoff.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Origin } from "./origins.ts";
+import type { ProjectTurn } from "./project.ts";
 
 /** Why a session was opened, resumed, suspended or closed. */
 export type FreshReason = "first" | "idle" | "daily" | "suspended" | "requested" | "fork" | "maxDefer";
@@ -26,6 +27,8 @@ export type Effect = "read" | "idempotent" | "once";
 /** How a turn ended. Everything but `completed` is said to the user as it is. */
 export type EndReason =
   | "completed"
+  /** Project mode: it answered, and what it was to prove is not proven. */
+  | "not_verified"
   | "stopped"
   | "rounds"
   | "turn_minutes"
@@ -105,6 +108,8 @@ export type Event =
       owner: string;
       messages: InboxMessage[] /** True: a fixed flow takes the turn. */;
       flow?: boolean;
+      /** Project mode: what the turn is for. */
+      project?: ProjectTurn;
     }
   | { type: "turn.continued"; segment: number; owner: string }
   | { type: "turn.steered"; messages: InboxMessage[] }
@@ -223,6 +228,18 @@ export type Event =
       usdMicros: number;
     }
   | { type: "handoff.updated"; record: HandoffRecord }
+  | {
+      /** Long-term memory has looked at a turn; once for each. Ids only: what a fact says can be corrected and deleted. */
+      type: "memory.updated";
+      turn: number;
+      added: string[];
+      closed: string[];
+      /** Why something that was found was not taken, or why nothing was learnt. */
+      refused: string[];
+      model?: string;
+      usage: Usage;
+      usdMicros: number;
+    }
   | { type: "session.resumed"; cause: ResumeCause; owner: string; voidLeases: boolean }
   | { type: "session.resume_marked"; cause: ResumeCause }
   | {

@@ -29,6 +29,8 @@ export const handoffRecord = z.strictObject({
         description: text,
         steps: z.array(text),
         check: text,
+        /** JSON text of the check's arguments; absent: none. */
+        checkInput: text.optional(),
         passes: z.boolean(),
         provenBy: z.string().optional(),
       }),

@@ -30,9 +30,11 @@ export function originsOf({ events, summary, handoff, facts = [] }: OriginSource
   for (const { event, version } of events) {
     switch (event.type) {
       case "turn.started":
-      case "turn.steered":
-        add({ kind: "user", version });
+      case "turn.steered": {
+        const auto = event.type === "turn.started" && event.project?.auto;
+        add({ kind: auto ? "runtime" : "user", version });
         break;
+      }
       case "call.finished":
         add({ kind: "tool", name: event.tool, version });
         break;

@@ -3,6 +3,7 @@
 import type { Usage } from "./content.ts";
 import type { DayUsage } from "./day-usage.ts";
 import type { Effect, EndReason, ResumeCause } from "./event.ts";
+import type { ProjectState, ProjectTurn } from "./project.ts";
 
 export type CallState = {
   index: number;
@@ -49,6 +50,10 @@ export type TurnState = {
   /** Next step of a flow, and the version where its state stands. */
   flow?: { index: number; stateVersion: number };
   deliver?: boolean;
+  /** Somebody else than the session's user in person wrote in it: no facts about the user are shown. */
+  impersonal?: boolean;
+  /** Project mode: what the turn is for, and how far it is. */
+  project?: ProjectTurn;
   /** Since when people are asked (epoch ms). */
   askedAt?: number;
   /** Time (ms) in which people were asked, or the turn stood still because the provider said so: not the agent's. */
@@ -76,6 +81,8 @@ export type SessionState = {
   /** Number of the last turn that was started. */
   turns: number;
   lastTurn?: { turn: number; status: "completed" | "error"; endReason: EndReason; version: number; finishedAt: number };
+  /** Project mode: how the work stands. */
+  project?: ProjectState;
   title: string;
   lastUserAt: number;
   usage: Usage & { usdMicros: number };

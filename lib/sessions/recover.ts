@@ -2,6 +2,7 @@
 // matter (history limit, payload limit, abort, crash) cannot be caught inside.
 import type { ResumeCause } from "../core/event.ts";
 import type { Deps } from "../steps/deps.ts";
+import { projectGoesOn } from "../steps/project/goes-on.ts";
 import { type Swept, sweepSession } from "./sweep.ts";
 
 export type EndStatus = "FAILED" | "TIMED_OUT" | "ABORTED";
@@ -35,7 +36,8 @@ export async function recoverSession(
   if (head.state.turn?.owner === execution) {
     return sweepSession(deps, { tenant, sessionId }, { cause: causeOf[status], slot: eventId });
   }
-  const waiting = head.state.turn !== null || (await deps.store.inbox.list(tenant, sessionId, { limit: 1 })).length > 0;
+  const due = head.state.turn !== null || projectGoesOn(deps, head);
+  const waiting = due || (await deps.store.inbox.list(tenant, sessionId, { limit: 1 })).length > 0;
   const now = deps.clock.now();
   if (waiting) await deps.store.statuses.write(head.state, head.version, now, now + lookAgainMs);
   return "left";

@@ -3,6 +3,7 @@
 import { ImpossibleTransition } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import type { Deps } from "../steps/deps.ts";
+import { projectGoesOn } from "../steps/project/goes-on.ts";
 import type { Head } from "../store/log.ts";
 import { type ControlOptions, control, type SessionAddress, touchSession } from "./control.ts";
 import { startRecovery } from "./recovery.ts";
@@ -30,5 +31,5 @@ export async function resumeSession(deps: Deps, at: SessionAddress, options: Con
 
 async function startWaiting(deps: Deps, head: Head): Promise<void> {
   const waiting = await deps.store.inbox.list(head.tenant, head.sessionId, { limit: 1 });
-  if (waiting.length > 0) await startNext(deps, head, `r${head.version}`);
+  if (waiting.length > 0 || projectGoesOn(deps, head)) await startNext(deps, head, `r${head.version}`);
 }

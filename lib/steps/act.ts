@@ -3,6 +3,7 @@
 // gated call, or whether an interrupted one happened) is put to them here; the machine then goes to Ask.
 import { cancel } from "../core/approval/decide.ts";
 import type { CallBlock } from "../core/content.ts";
+import { note } from "../core/context/fence.ts";
 import type { Tool } from "../core/define-tool.ts";
 import { ApprovalNeeded, UnreadableRecord } from "../core/errors.ts";
 import type { CallOutcome, Event } from "../core/event.ts";
@@ -140,7 +141,7 @@ async function finishCall(
     tool: call.tool,
     effect: call.effect,
     outcome: end.outcome,
-    result: callResult(call.id, end.outcome, end.note),
+    result: callResult(call.id, end.outcome, proofNote(run, head, call) ?? end.note),
     ...(end.tookMs === undefined ? {} : { tookMs: end.tookMs }),
   };
   let asked: string | undefined;
@@ -150,6 +151,13 @@ async function finishCall(
     return open && open.attempts <= call.attempts ? event : null;
   }, head);
   if (asked) await withdraw(run, asked);
+}
+
+/** A feature is completed by naming the call that proves it, and models do not see the ids of their calls. */
+function proofNote(run: Run, { state }: OpenHead, call: CallState): string | null {
+  const agent = agentOf(run.deps, state.agent);
+  const proves = state.turn.project && agent.kind === "agent" && agent.project?.checks.includes(call.tool);
+  return proves ? note(`call id: ${call.id}`) : null;
 }
 
 /** The tool answered after all, when people had been asked whether it happened. The sweeper ends the wait. */

@@ -2,6 +2,7 @@
 // nothing but a note that it was refused and when it may be tried again (G13). Runs inside a turn before a model
 // call, or on request between turns; the log keeps everything.
 import { emptyHandoff } from "../core/handoff.ts";
+import { inRole } from "../core/project/in-role.ts";
 import type { Head } from "../store/log.ts";
 import { toolsOf } from "./built-in/built-in-tools.ts";
 import { type Attempt, refusalOf, summarise } from "./compact/summarise.ts";
@@ -27,8 +28,9 @@ export async function compact(deps: Deps, input: StepInput): Promise<StepOutput>
 async function tryOnce(run: Run, head: Head): Promise<Attempt | null> {
   const { deps } = run;
   const requested = head.state.marks.compactRequested !== undefined;
-  const agent = agentOf(deps, head.state.agent);
-  if (agent.kind === "flow") return requested ? refusalOf("requested", "no_model", "a flow has no conversation") : null;
+  const found = agentOf(deps, head.state.agent);
+  if (found.kind === "flow") return requested ? refusalOf("requested", "no_model", "a flow has no conversation") : null;
+  const agent = inRole(found, head.state);
   const context = await readContext(deps, head, agent, toolsOf(run, head, agent));
   const need = compactionNeed(head, agent, context, deps.clock.now());
   if (!need.compact) return requested ? refusalOf("requested", need.why, "there is nothing to summarise") : null;

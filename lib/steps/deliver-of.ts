@@ -1,13 +1,17 @@
 // Where the open turn's answer goes, for the event that ends it: so the answer and its delivery are one write.
+import type { EndReason } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
+import { afterTurn } from "../core/project.ts";
 import type { Head } from "../store/log.ts";
 import type { Deps } from "./deps.ts";
 
-/** Empty for most turns, without a read. */
-export async function deliverOf(deps: Pick<Deps, "store">, head: Head): Promise<{ deliver?: Json }> {
-  const { turn } = head.state;
-  if (!turn?.deliver) return {};
-  const started = await deps.store.log.at(head.tenant, head.sessionId, turn.startedVersion);
+/** Empty for most turns, without a read. A project's own turns are silent but for the last one, which tells how it ended. */
+export async function deliverOf(deps: Pick<Deps, "store">, head: Head, reason: EndReason): Promise<{ deliver?: Json }> {
+  const { turn, project } = head.state;
+  const last = turn?.project?.auto === true && afterTurn(project, turn.project, reason).status !== "working";
+  const version = last ? project?.request : turn?.deliver ? turn.startedVersion : undefined;
+  if (version === undefined) return {};
+  const started = await deps.store.log.at(head.tenant, head.sessionId, version);
   const messages = started?.event.type === "turn.started" ? started.event.messages : [];
   const deliver = messages.find((message) => message.deliverTo !== undefined)?.deliverTo;
   return deliver === undefined ? {} : { deliver };

@@ -2,6 +2,7 @@
 // literal name: a passing fault leaves the turn open for recovery, a final one ends it with its reason.
 import { dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
+import { renderStanding } from "../core/project/render-turn.ts";
 import { countUsage } from "./budget/count-usage.ts";
 import { changedAgent } from "./changed-agent.ts";
 import { answered, deliverOf } from "./deliver-of.ts";
@@ -35,14 +36,15 @@ export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
   const changed = name === "AgentChanged" ? await changedAgent(deps, head) : null;
   const error = changed ? { ...recordOf(name), message: changed } : recordOf(name);
   deps.log.error("turn failed", { tenant: input.tenant, sessionId: input.sessionId, turn: turn.turn, error: name });
-  const deliver = await deliverOf(deps, head);
+  const deliver = await deliverOf(deps, head, "error");
+  const standing = turn.project ? `\n\n${renderStanding(head.state.project, turn.project, "error")}` : "";
   let ended = await run.commitOwned(
     (current): Event => ({
       type: "turn.failed",
       turn: current.state.turn.turn,
       endReason: "error",
       error,
-      answer: `The turn failed: ${error.message}. Its steps are kept; write again to go on from there.`,
+      answer: `The turn failed: ${error.message}. Its steps are kept; write again to go on from there.${standing}`,
       ...deliver,
     }),
     head,

@@ -5,6 +5,7 @@ import { endReason } from "../core/decide.ts";
 import type { Flow } from "../core/define-flow.ts";
 import type { EndReason, Event } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
+import { renderStanding } from "../core/project/render-turn.ts";
 import type { Head } from "../store/log.ts";
 import { countUsage } from "./budget/count-usage.ts";
 import { answered, deliverOf } from "./deliver-of.ts";
@@ -20,7 +21,7 @@ export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> 
   if (decide(deps, head).next !== "finish") return run.output(head);
   const reason = endReason(head.state.turn, deps.clock.now(), decideOptions(deps, head).limits);
   const answer = await answerOf(deps, head, reason);
-  const deliver = await deliverOf(deps, head);
+  const deliver = await deliverOf(deps, head, reason);
   const ended = await run.commitOwned((current): Event | null => {
     // Something came between (a stop): decide anew with the next visit.
     if (endReason(current.state.turn, deps.clock.now(), decideOptions(deps, current).limits) !== reason) return null;
@@ -35,6 +36,7 @@ export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> 
 }
 
 const said: Record<Exclude<EndReason, "completed">, string> = {
+  not_verified: "Not verified: what this turn was for is not proven by a successful check.",
   stopped: "Stopped.",
   rounds: "Stopped: this turn reached its limit of rounds. What was done so far is kept; write again to go on.",
   turn_minutes: "Stopped: this turn reached its time limit. What was done so far is kept; write again to go on.",
@@ -49,8 +51,15 @@ const said: Record<Exclude<EndReason, "completed">, string> = {
   reset: "The session was reset.",
 };
 
-/** What the user reads: the model's text, and for every end but `completed` what happened. */
+/** What the user reads: the model's text, for every end but `completed` what happened, and how a project stands. */
 async function answerOf(deps: Deps, head: Head & { state: OpenState }, reason: EndReason): Promise<string> {
+  const { turn, project } = head.state;
+  const told = await answerOfTurn(deps, head, reason);
+  if (!turn.project) return told;
+  return [told, renderStanding(project, turn.project, reason)].filter((part) => part !== "").join("\n\n");
+}
+
+async function answerOfTurn(deps: Deps, head: Head & { state: OpenState }, reason: EndReason): Promise<string> {
   const { turn } = head.state;
   const agent = agentOf(deps, head.state.agent);
   if (reason === "completed" && agent.kind === "flow") return flowAnswer(deps, head, agent);

@@ -1,6 +1,7 @@
 // think: asks the model once (or takes one step of a flow) and commits what came of it. It decides anew
 // from the log first, so a visit that comes too early or twice does nothing.
 import type { Decision } from "../core/decide.ts";
+import { inRole } from "../core/project/in-role.ts";
 import type { Head } from "../store/log.ts";
 import type { Deps } from "./deps.ts";
 import { agentOf } from "./deps.ts";
@@ -22,7 +23,8 @@ export async function think(deps: Deps, input: StepInput): Promise<StepOutput> {
   }
   if (decision.next !== "think") return leave(run, head, decision);
   const agent = agentOf(deps, head.state.agent);
-  const after = agent.kind === "flow" ? await advanceFlow(run, head, agent) : await askModel(run, head, agent);
+  const after =
+    agent.kind === "flow" ? await advanceFlow(run, head, agent) : await askModel(run, head, inRole(agent, head.state));
   return after === "compact" ? leave(run, head, decide(deps, head, true)) : leave(run, after, decide(deps, after));
 }
 

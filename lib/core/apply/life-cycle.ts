@@ -4,6 +4,7 @@
 import type { At } from "../apply.ts";
 import type { Event, EventOf, ResumeCause } from "../event.ts";
 import { maxWaitSeconds } from "../limits.ts";
+import { afterTurn, revived } from "../project.ts";
 import type { SessionState, TurnState } from "../state.ts";
 import { openTurn, without } from "./open-turn.ts";
 
@@ -13,7 +14,9 @@ const blameless: readonly ResumeCause[] = ["due", "decision", "requested", "cras
 export function resumed(state: SessionState, event: EventOf<"session.resumed">, at: At): SessionState {
   const fault = !blameless.includes(event.cause);
   const after = { ...without(state, "resumePending"), recoveries: state.recoveries + (fault ? 1 : 0) };
-  if (!after.turn) return { ...after, lifecycle: { kind: "open" } };
+  if (!after.turn) {
+    return { ...after, lifecycle: { kind: "open" }, ...(state.project ? { project: revived(state.project) } : {}) };
+  }
   const calls = event.voidLeases
     ? after.turn.calls.map((call) => (call.status === "started" ? { ...call, leaseUntil: 0 } : call))
     : after.turn.calls;
@@ -35,6 +38,7 @@ export function turnEnded(
     ...without(state, "resumePending"),
     turn: null,
     recoveries: 0,
+    ...(turn.project ? { project: afterTurn(state.project, turn.project, event.endReason) } : {}),
     lastTurn: { turn: turn.turn, status, endReason: event.endReason, version: at.version, finishedAt: at.at },
     lifecycle: lifecycleAfter(state, turn, event, at),
   };
@@ -55,10 +59,10 @@ export function held(stop: { heldSeq?: number }): { heldSeq?: number } {
   return stop.heldSeq === undefined ? {} : { heldSeq: stop.heldSeq };
 }
 
-/** What may still be told of a closed session: the closing itself, and how its approvals ended. */
+/** What may still be told of a closed session: the closing itself, how its approvals ended, what was learnt from it. */
 export function isAfterword(lifecycle: SessionState["lifecycle"] & { kind: "closed" }, event: Event): boolean {
   if (event.type === "session.closed") return lifecycle.unsaid === true || event.reason === "erased";
-  return event.type === "notice" || event.type.startsWith("approval.");
+  return event.type === "notice" || event.type === "memory.updated" || event.type.startsWith("approval.");
 }
 
 /** The turn that stood open at the target of a retry, with a new clock and rounds that were never used. */

@@ -199,8 +199,8 @@ function asking({ event }: LoggedEvent) {
 }
 
 function languageOf(input: ContextInput): string | undefined {
-  const start = input.events.findLast(({ event }) => event.type === "turn.started") ?? input.turnStart;
-  return languageOfTurn(start?.event);
+  const said = input.events.findLast(({ event }) => languageOfTurn(event) !== undefined) ?? input.turnStart;
+  return languageOfTurn(said?.event);
 }
 
 function problemsOf(found: {

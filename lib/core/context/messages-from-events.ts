@@ -210,9 +210,11 @@ function endNote(event: EventOf<"turn.finished"> | EventOf<"turn.failed">): stri
   return note(`The turn ended: ${event.endReason}.${told}`);
 }
 
-/** Language of a turn's message; undefined when `event` starts no turn. */
+/** Language of a turn's message; undefined when `event` starts no turn, or nobody has written to it. */
 export function languageOfTurn(event: Event | undefined): string | undefined {
-  return event?.type === "turn.started" ? detectLanguage(textOf(texts(event.messages))) : undefined;
+  return event?.type === "turn.started" && !event.project?.auto
+    ? detectLanguage(textOf(texts(event.messages)))
+    : undefined;
 }
 
 function texts(messages: readonly InboxMessage[]): UserContent[] {

@@ -4,6 +4,7 @@ import type { Agent } from "../../core/define-flow.ts";
 import type { Tool } from "../../core/define-tool.ts";
 import type { Head } from "../../store/log.ts";
 import type { Run } from "../run.ts";
+import { projectTools } from "./project-tools.ts";
 import { recallTool } from "./recall.ts";
 import { updateProgressTool } from "./update-progress.ts";
 
@@ -11,7 +12,7 @@ import { updateProgressTool } from "./update-progress.ts";
 export function toolsOf(run: Run, head: Head, agent: Agent): Tool[] {
   if (agent.kind === "flow") return [...agent.tools];
   const progress = keepsRecord(agent) ? [updateProgressTool(run)] : [];
-  return [...agent.tools, ...progress, recallTool(run, head)];
+  return [...agent.tools, ...progress, ...projectTools(run, head, agent), recallTool(run, head)];
 }
 
 /**

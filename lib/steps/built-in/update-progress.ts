@@ -2,6 +2,7 @@
 // outcome; a second visit after a crash between the two finds it there and writes nothing.
 import { textOf } from "../../core/content.ts";
 import { defineTool, type Tool } from "../../core/define-tool.ts";
+import type { Event, InboxMessage } from "../../core/event.ts";
 import type { HandoffRecord } from "../../core/handoff.ts";
 import { applyProgress, type ProgressUpdate, progressUpdate } from "../../core/progress.ts";
 import { canonical } from "../../store/encoding.ts";
@@ -62,7 +63,13 @@ async function userText(deps: Deps, head: OpenHead): Promise<string> {
   const versions = [startedVersion, ...(inbox && inbox > startedVersion ? [inbox] : [])];
   const found = await Promise.all(versions.map((version) => deps.store.log.at(head.tenant, head.sessionId, version)));
   return found
-    .flatMap((checkpoint) => (checkpoint && "messages" in checkpoint.event ? checkpoint.event.messages : []))
+    .flatMap((checkpoint) => (checkpoint ? writtenBy(checkpoint.event) : []))
     .map((message) => textOf(message.content))
     .join("\n");
+}
+
+/** What people wrote: the runtime's own message of a project's turn lifts nothing. */
+function writtenBy(event: Event): InboxMessage[] {
+  if (event.type === "turn.steered") return event.messages;
+  return event.type === "turn.started" && !event.project?.auto ? event.messages : [];
 }

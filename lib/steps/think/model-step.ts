@@ -4,6 +4,7 @@ import type { ModelAgent } from "../../core/define-agent.ts";
 import type { Tool } from "../../core/define-tool.ts";
 import { ContextTooLarge, InvalidDefinition, toErrorRecord } from "../../core/errors.ts";
 import { originsOf } from "../../core/origins.ts";
+import { closedAfter } from "../../core/project.ts";
 import type { ModelReply, ModelRequest } from "../../ports/model.ts";
 import { canonical, sha256 } from "../../store/encoding.ts";
 import type { Head } from "../../store/log.ts";
@@ -88,6 +89,7 @@ async function plan(run: Run, head: OpenHead, planning: Planning, calls: CallBlo
       toolContext(run.deps, head.state, { turn: turn.turn, round, index, tool }, run.deps.stopping),
     repeated: repetition?.count ?? 0,
     sameCall: agent.limits.sameCall,
+    closed: (tool) => closedAfter(turn.project, tool),
     ...(agent.beforeCall ? { policy: { beforeCall: agent.beforeCall, origins: originsOf(sources) } } : {}),
   });
   return { calls: planned, ...(repetition ? { repetition } : {}) };

@@ -21,6 +21,8 @@ export type PlanOptions = {
   repeated: number;
   sameCall: number;
   policy?: CallPolicy;
+  /** Why this tool must not run in this turn any more; null when it may. @default none is closed */
+  closed?: (tool: Tool) => string | null;
 };
 
 export async function planCalls(options: PlanOptions): Promise<PlannedCall[]> {
@@ -54,6 +56,8 @@ function refusal(call: CallBlock, tool: Tool | undefined, options: PlanOptions):
     const names = options.tools.map((candidate) => candidate.name).join(", ");
     return `there is no tool "${call.name}"; available: ${names || "none"}`;
   }
+  const closed = options.closed?.(tool);
+  if (closed) return closed;
   const parsed = tool.input.safeParse(call.input);
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
