@@ -2,6 +2,7 @@
 import type { Row } from "./context.ts";
 import { approval } from "./rows/approval.ts";
 import { bundles } from "./rows/bundles.ts";
+import { context } from "./rows/context.ts";
 import { interpreter } from "./rows/interpreter.ts";
 import { load } from "./rows/load.ts";
 import { many } from "./rows/many.ts";
@@ -25,4 +26,5 @@ export const rows: readonly Row[] = [
   recovery,
   turns,
   approval,
+  context,
 ];

@@ -1,4 +1,5 @@
 // What an agent author imports. Tests of agents: "baton/testing"; deploying: "baton/cdk".
+export type { BeforeCall, CallToCheck, CallVerdict } from "./core/before-call.ts";
 export {
   type AgentOptions,
   defineAgent,
@@ -17,3 +18,4 @@ export {
 } from "./core/define-tool.ts";
 export * from "./core/errors.ts";
 export type { Json, JsonObject } from "./core/json.ts";
+export type { Origin } from "./core/origins.ts";

@@ -47,8 +47,6 @@ export type ContextWindow = {
 
 /** Below this `auto` sends everything: a cut would save nothing. */
 const smallTokens = 8000;
-/** A sliding window moves in steps of this many rounds, so that the provider's cache hits in between. */
-const roundsPerStep = 4;
 
 export function createWindow(options: WindowOptions): ContextWindow {
   const { strategy, budgetTokens, openTurnVersion } = options;
@@ -101,8 +99,9 @@ export function createWindow(options: WindowOptions): ContextWindow {
 }
 
 /**
- * The newest whole rounds that have at most `tokens`; at least one round, also when it has more. The start stays
- * the same for some rounds when that costs no more than half the budget.
+ * The newest whole rounds that have at most `tokens`; at least one round, also when it has more. So that the provider's
+ * cache hits, the start stays the same for long: of those that keep at least half of `tokens`, the one whose number has
+ * the highest power of two, which stands for as many rounds as that.
  */
 export function newestRounds(
   events: readonly LoggedEvent[],
@@ -113,8 +112,11 @@ export function newestRounds(
   const sizes = suffixTokens(events, maxResultTokens);
   const sizeAt = (start: number) => sizes[start] ?? 0;
   const fitting = starts.filter((start) => sizeAt(start) <= tokens);
-  const steady = fitting.find((start) => isStep(events, start) && sizeAt(start) * 2 >= tokens);
-  const start = steady ?? fitting[0] ?? starts.at(-1) ?? 0;
+  const large = fitting
+    .filter((start) => sizeAt(start) * 2 >= tokens)
+    .map((start) => ({ start, rank: rank(events, start) }));
+  const steady = large.reduce((best, next) => (next.rank > best.rank ? next : best), { start: -1, rank: -1 });
+  const start = steady.start >= 0 ? steady.start : (fitting[0] ?? starts.at(-1) ?? 0);
   return events.slice(start);
 }
 
@@ -136,13 +138,21 @@ function suffixTokens(events: readonly LoggedEvent[], maxResultTokens: number): 
   return sizes;
 }
 
-function isStep(events: readonly LoggedEvent[], start: number): boolean {
+/** How long a start should stand: turns before rounds, round numbers before odd ones. */
+function rank(events: readonly LoggedEvent[], start: number): number {
   for (let i = start; i < events.length; i++) {
     const event = events[i]?.event;
-    if (event?.type === "turn.started") return true;
-    if (event?.type === "model.replied") return event.round % roundsPerStep === 1;
+    if (event?.type === "turn.started") return turnRank + twos(event.turn);
+    if (event?.type === "model.replied") return twos(event.round - 1);
   }
-  return false;
+  return 0;
+}
+
+const turnRank = 64;
+
+/** How often `n` can be halved. */
+function twos(n: number): number {
+  return n > 0 ? 31 - Math.clz32(n & -n) : 31;
 }
 
 function isStart(logged: LoggedEvent, version: number): boolean {

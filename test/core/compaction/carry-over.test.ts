@@ -42,6 +42,23 @@ describe("carryOver", () => {
   });
 });
 
+describe("an entry of a record", () => {
+  it("is the same whatever order its keys have: what was read from the log has them sorted", () => {
+    const fresh = { action: "mail", target: "bob", atTurn: 1, status: "done" as const };
+    const read = { action: "mail", atTurn: 1, status: "done" as const, target: "bob" };
+    const handoff = { ...emptyHandoff, sideEffects: [read], decisions: [{ atTurn: 1, what: "w", why: "y" }] };
+    const carried = {
+      constraints: [],
+      decisions: [{ what: "w", why: "y", atTurn: 1 }],
+      sideEffects: [],
+      resources: [],
+    };
+    const previous = { format: 1 as const, narrative: "n", latestUser: "", turns: { from: 1, to: 1 }, carried };
+    const kept = carryOver({ previous, handoff, journal: { sideEffects: [fresh], resources: [] } });
+    expect([kept.sideEffects, kept.decisions]).toEqual([[fresh], carried.decisions]);
+  });
+});
+
 describe("three compactions in a row", () => {
   it("keep every constraint and side effect word for word, all pairs, and a valid request (G13, H32, H55)", () => {
     const never = "Never mail customers without my OK";

@@ -79,4 +79,17 @@ describe("chooseCut", () => {
     const cut = cutOf([...parent, ...own], { keepTokens: 10_000 });
     expect([cut.from, cut.to, cut.kept.map((logged) => logged.version)]).toEqual([1, 1, [2, 3, 4]]);
   });
+
+  it("cuts later when huge results would all fit in the tail as stubs, so that the summary is worth it (H49)", () => {
+    const huge = "word ".repeat(3000);
+    const calls = ["a", "b", "c"];
+    const events = h.log(
+      h.created(),
+      h.user(1, "go"),
+      h.reply(1, { calls }),
+      ...calls.map((id, i) => h.finished(1, i, id, huge)),
+    );
+    const cut = chooseCut(events, { keepTokens: 1000, stubTokens: 200, summaryTokens: 500 });
+    expect(cut).toMatchObject({ kind: "cut", from: 1, to: 6, kept: [] });
+  });
 });

@@ -10,7 +10,10 @@ describe("shouldCompact", () => {
     fixedTokens: 5000,
     newTokens: 70_000,
   };
-  const requested = (calls: object[] = []) => ({ turn: { calls } as never, marks: { inboxSeq: 0, compactRequested: 7 } });
+  const requested = (calls: object[] = []) => ({
+    turn: { calls } as never,
+    marks: { inboxSeq: 0, compactRequested: 7 },
+  });
   const table: [string, Partial<CompactionQuestion>, object][] = [
     ["at the threshold", {}, { compact: true, cause: "threshold" }],
     ["below it", { contextTokens: 74_999 }, { compact: false, why: "small" }],

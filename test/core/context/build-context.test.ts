@@ -186,6 +186,21 @@ describe("buildContext", () => {
     expect(problems.map((problem) => problem.kind)).toEqual(["fixed_too_large"]);
   });
 
+  it("shows results shorter when one round of them is more than the window holds (G12)", () => {
+    const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    const events = h.log(
+      h.created(),
+      h.user(1, "go"),
+      h.reply(1, { calls: ids }),
+      ...ids.map((id, i) => h.finished(1, i, id, "word ".repeat(3000))),
+    );
+    const agent = h.testAgent({ context: "compaction", model: { id: "model-a", maxTokens: 500, windowTokens: 6000 } });
+    const built = readAndBuild(events, { agent, openTurnVersion: 2 });
+    expect(built.problems.map(({ kind }) => kind)).toEqual(["shortened"]);
+    expect(built.estimatedTokens).toBeLessThanOrEqual(contextBudget(agent.model));
+    expect(h.faults(built.messages)).toEqual([]);
+  });
+
   it("tells the model of side effects that a rollback left behind", () => {
     const rolled: Event = {
       type: "rolled.back",

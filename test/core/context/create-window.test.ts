@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createWindow } from "../../../lib/core/context/create-window.ts";
+import { createWindow, newestRounds, shownTokens } from "../../../lib/core/context/create-window.ts";
 import * as h from "./histories.ts";
 
 describe("createWindow", () => {
@@ -54,5 +54,26 @@ describe("createWindow", () => {
       return window.result().events[0]?.version;
     });
     expect(new Set(starts).size).toBeLessThanOrEqual(4);
+  });
+
+  it("moves its start a few times only in a long session of short turns, and keeps half of the budget at least", () => {
+    const events = h.log(
+      h.created(),
+      ...Array.from({ length: 200 }, (_, i) => [
+        h.user(i + 1, "word ".repeat(50)),
+        h.reply(1, { text: "word ".repeat(100) }),
+        h.ended(i + 1),
+      ]).flat(),
+    );
+    const ends = events.flatMap(({ event }, i) => (event.type === "turn.started" ? [i + 1] : []));
+    const starts = ends.map((end) => newestRounds(events.slice(0, end), 4000));
+    const size = (some: typeof events) => some.reduce((sum, { event }) => sum + shownTokens(event, 1e9), 0);
+    const moves = starts.filter((kept, i) => i > 0 && kept[0] !== starts[i - 1]?.[0]);
+    expect(moves.length).toBeGreaterThan(5);
+    expect(moves.length).toBeLessThan(40);
+    for (const kept of starts.slice(60)) {
+      expect(size(kept)).toBeLessThanOrEqual(4000);
+      expect(size(kept)).toBeGreaterThanOrEqual(2000);
+    }
   });
 });
