@@ -108,6 +108,45 @@ export const commands: Row[] = [
     load: () => import("./commands/stop.ts"),
   },
   {
+    usage: "resume <id>",
+    description: "go on with a suspended or interrupted session",
+    load: () => import("./commands/resume.ts"),
+  },
+  {
+    usage: "reset <id>",
+    description: "close a session and open a clean one for its key",
+    load: () => import("./commands/reset.ts"),
+  },
+  {
+    usage: "retry <id>",
+    description: "try the step again that failed",
+    load: () => import("./commands/retry.ts"),
+  },
+  {
+    usage: "rollback <id> <version>",
+    description: "go on from an earlier version; what came later stays in the log",
+    load: () => import("./commands/rollback.ts"),
+  },
+  {
+    usage: "fork <id> <version>",
+    description: "a new session whose past is this one up to a version",
+    load: () => import("./commands/fork.ts"),
+  },
+  {
+    usage: "compact <id>",
+    description: "summarise the conversation before the next model call",
+    load: () => import("./commands/compact.ts"),
+  },
+  {
+    usage: "stop-all",
+    description: "stop every session of the tenant; nothing starts until the stop is lifted",
+    options: [
+      { flags: "--reason <text>", description: "kept in the logs" },
+      { flags: "--lift", description: "lift the stop" },
+    ],
+    load: () => import("./commands/stop-all.ts"),
+  },
+  {
     usage: "usage",
     description: "money and tokens of a day, by model and session",
     options: [{ flags: "--day <day>", description: "YYYY-MM-DD, a UTC day; default today" }],
@@ -150,6 +189,15 @@ export const commands: Row[] = [
       { flags: "--limit <n>", description: "runs: how many", integer: { min: 1, max: 200 } },
     ],
     load: () => import("./tasks.ts"),
+  },
+  {
+    usage: "facts [action] [id] [text]",
+    description: "what is remembered about you: list (default), edit, delete",
+    options: [
+      { flags: "--user <user>", description: "another user of the tenant, for tokens that may" },
+      { flags: "--all", description: "list: also facts that have ended" },
+    ],
+    load: () => import("./commands/facts.ts"),
   },
   {
     usage: "demo",

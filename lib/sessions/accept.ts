@@ -113,12 +113,7 @@ async function acceptAgain(deps: Deps, message: Accept, once: string): Promise<A
   return answer(deps, message, given, once);
 }
 
-async function placed(
-  deps: Deps,
-  message: Accept,
-  given: Given,
-  place: NonNullable<Once["place"]>,
-): Promise<Accepted> {
+async function placed(deps: Deps, message: Accept, given: Given, place: NonNullable<Once["place"]>): Promise<Accepted> {
   const { messageId } = given;
   const head = given.notice ? null : await deps.store.log.head(message.tenant, place.sessionId);
   const notice = given.notice ?? (head ? await resetNotice(deps, head, messageId) : undefined);
