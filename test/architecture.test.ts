@@ -16,6 +16,7 @@ const rings: Record<string, { rings: string[]; packages: string[] }> = {
   },
   "lib/steps": { rings: ["lib/core", "lib/ports", "lib/store"], packages: ["zod"] },
   "lib/sessions": { rings: ["lib/core", "lib/ports", "lib/store", "lib/steps"], packages: ["zod"] },
+  "lib/memory": { rings: ["lib/core", "lib/ports", "lib/store", "lib/steps", "lib/sessions"], packages: ["zod"] },
   "lib/delivery": {
     rings: ["lib/core", "lib/ports", "lib/store", "lib/steps", "lib/sessions"],
     packages: ["zod", "hono"],
@@ -39,6 +40,7 @@ const rings: Record<string, { rings: string[]; packages: string[] }> = {
       "lib/store",
       "lib/steps",
       "lib/sessions",
+      "lib/memory",
       "lib/delivery",
       "lib/batch",
       "lib/mail",

@@ -21,6 +21,7 @@ import { approveLinkRoutes } from "./routes/approve-link.ts";
 import { checkpointRoutes } from "./routes/checkpoints.ts";
 import { controlRoutes } from "./routes/control.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { factRoutes } from "./routes/facts.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { metaRoutes } from "./routes/meta.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -53,6 +54,7 @@ const ownRoutes: RouteModule[] = [
   approveLinkRoutes,
   transferRoutes,
   taskRoutes,
+  factRoutes,
   metaRoutes,
   usageRoutes,
 ];

@@ -17,6 +17,7 @@ import { Batch, type TaskEvent } from "./batch.ts";
 import { ExecutionAlarms } from "./execution-alarms.ts";
 import { HandlerFunction } from "./handler-function.ts";
 import { machineArn } from "./machine-arn.ts";
+import { Memory } from "./memory.ts";
 import { Recovery } from "./recovery.ts";
 import { SessionStore } from "./session-store.ts";
 import { Workflow } from "./workflow.ts";
@@ -96,6 +97,7 @@ export class Agent extends Construct {
   readonly recovery: Recovery;
   /** Present when `events` are given. */
   readonly batch: Batch | undefined;
+  readonly memory: Memory;
   /** Holds the model's API key. */
   readonly modelKey: ISecret;
   /** Grant to this what the tools need: `bucket.grantRead(agent.tools)`. */
@@ -139,6 +141,14 @@ export class Agent extends Construct {
     steps.ask.handler.addEnvironment("BATON_STATE_MACHINE", arn);
     const outside = { ...common, environment, machine, topic: props.alarmTopic };
     this.recovery = new Recovery(this, "Recovery", { ...outside, paramsAndSecrets: secretsExtension });
+    this.memory = new Memory(this, "Memory", {
+      ...common,
+      machine,
+      modelKey: this.modelKey,
+      deadLetters: this.recovery.deadLetters,
+      environment: { ...environment, ...this.#modelEnvironment(props) },
+      paramsAndSecrets: secretsExtension,
+    });
     const { events = [] } = props;
     this.batch = events.length > 0 ? new Batch(this, "Batch", { ...outside, events }) : undefined;
     for (const handler of [steps.ask, this.api?.handler, this.recovery.recover, this.recovery.sweep]) {

@@ -11,7 +11,7 @@ import { InvalidDefinition } from "../core/errors.ts";
 import { stepNames } from "../steps/io.ts";
 
 /** lambdas/`name`.ts for each of these. */
-export const handlerNames = [...stepNames, "api", "authorizer", "recover", "sweep", "batch"] as const;
+export const handlerNames = [...stepNames, "api", "authorizer", "recover", "sweep", "batch", "remember"] as const;
 export type HandlerName = (typeof handlerNames)[number];
 
 /** `index.handler` of lambdas/`name`.ts. Throws InvalidDefinition when `entry` is missing or does not bundle. */

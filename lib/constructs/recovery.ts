@@ -9,6 +9,7 @@ import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 import { DeadLetters } from "./dead-letters.ts";
+import { endedExecutions } from "./ended-executions.ts";
 import { grantExecutions } from "./grant-executions.ts";
 import { HandlerFunction, type HandlerFunctionProps } from "./handler-function.ts";
 
@@ -72,11 +73,7 @@ export class Recovery extends Construct {
     const { queue } = this.deadLetters;
     new Rule(this, "Ended", {
       description: "Executions of Baton that have ended",
-      eventPattern: {
-        source: ["aws.states"],
-        detailType: ["Step Functions Execution Status Change"],
-        detail: { stateMachineArn: [arn], status: ["FAILED", "TIMED_OUT", "ABORTED", "SUCCEEDED"] },
-      },
+      eventPattern: endedExecutions(arn),
       targets: [
         new LambdaFunction(this.recover.handler, {
           deadLetterQueue: queue,

@@ -1,4 +1,5 @@
 // Tells recovery and delivery that an execution has ended: what the rule on execution status does on AWS.
+import { rememberSession } from "../memory/remember.ts";
 import { afterExecution } from "../recovery/after-execution.ts";
 import type { Deps } from "../steps/deps.ts";
 import type { InterpreterEvent } from "./interpreter.ts";
@@ -18,6 +19,8 @@ export function createAfterExecutions(deps: Deps): AfterExecutions {
       const { tenant, sessionId } = input;
       const status = event.kind === "failed" ? "FAILED" : "SUCCEEDED";
       const work = afterExecution(deps, { tenant, sessionId, execution, status, eventId: execution })
+        // As on AWS, where another function does it: after the answer is on its way.
+        .then(() => rememberSession(deps, { tenant, sessionId }))
         .then(() => {})
         // The sweeper does it later.
         .catch((error: unknown) =>

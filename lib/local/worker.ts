@@ -11,6 +11,7 @@ import { createApi } from "../api/create-api.ts";
 import { createJwtAuthenticator } from "../api/dev-token.ts";
 import { BatonError } from "../core/errors.ts";
 import { recoverAtBoot } from "../recovery/recover-at-boot.ts";
+import { sweepMemory } from "../memory/sweep-memory.ts";
 import { sweepAll } from "../recovery/sweep-all.ts";
 import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
@@ -28,6 +29,7 @@ export type WorkerMessage =
   | { kind: "unusable"; message: string };
 
 const sweepEveryMs = 5000;
+const learnEveryMs = 30_000;
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
@@ -78,6 +80,17 @@ async function main(): Promise<void> {
   const { resumed = 0, started = 0, held = 0 } = boot.counts;
   tell({ kind: "ready", port, model: model.name, resumed: resumed + started + held });
   void boot.goOn();
+  let learning = false;
+  // Apart from the sweeper: nothing that people wait for waits for the model of long-term memory.
+  const learner = setInterval(() => {
+    if (learning) return;
+    learning = true;
+    sweepMemory(deps, { before: Date.now() })
+      .catch((error: unknown) => log.error("memory failed", { error: error instanceof Error ? error.name : "Error" }))
+      .finally(() => {
+        learning = false;
+      });
+  }, learnEveryMs);
   let sweeping = false;
   const sweeper = setInterval(() => {
     if (sweeping) return;
@@ -94,6 +107,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     clearInterval(sweeper);
+    clearInterval(learner);
     server.close();
     if ("closeIdleConnections" in server) server.closeIdleConnections();
     await runtime.stop();

@@ -7,7 +7,9 @@ import { type Approvals, createApprovals } from "./approvals.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 import { type Budgets, createBudgets } from "./budgets.ts";
 import { createDeliveries, type Deliveries } from "./deliveries.ts";
+import { createFacts, type Facts } from "./facts.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
+import { createLessons, type Lessons } from "./lessons.ts";
 import { createLimiters, type Limiters } from "./limiters.ts";
 import { createLog, type Head, type Log } from "./log.ts";
 import { createOnceRecords, type OnceRecords } from "./once.ts";
@@ -33,6 +35,8 @@ export type Store = {
   budgets: Budgets;
   usageDays: UsageDays;
   limiters: Limiters;
+  facts: Facts;
+  lessons: Lessons;
   table: Table;
   blobs: Blobs;
 };
@@ -64,5 +68,7 @@ export function createStore(options: StoreOptions): Store {
     budgets: createBudgets(table, clock),
     usageDays: createUsageDays(table, clock),
     limiters: createLimiters(table, clock),
+    facts: createFacts(table, clock),
+    lessons: createLessons(table, blobs),
   };
 }

@@ -44,6 +44,10 @@ export function inboxSk(seq: number): string {
   return `${inboxPrefix}${String(seq).padStart(digits, "0")}`;
 }
 
+/** Turns from which long-term memory has still to learn. */
+export const memoryPrefix = "M#";
+export const memorySk = (turn: number): string => `${memoryPrefix}${String(turn).padStart(digits, "0")}`;
+
 export const deliveryPrefix = "D#";
 export const deliverySk = (turn: number): string => `${deliveryPrefix}${String(turn).padStart(digits, "0")}`;
 
@@ -61,6 +65,15 @@ export const onceKey = (tenant: string, id: string): Key => ({
 export const stopKey = (tenant: string): Key => ({ pk: `${tenantPart(tenant)}#stop`, sk: "STOP" });
 export const factsPk = (tenant: string, user: string): string => `${tenantPart(tenant)}#user:${escapePart(user)}`;
 export const factPrefix = "F#";
+export const factKey = (tenant: string, user: string, id: string): Key => ({
+  pk: factsPk(tenant, user),
+  sk: `${factPrefix}${escapePart(id)}`,
+});
+/** That a fact was deleted, without anything of it. */
+export const forgottenKey = (tenant: string, user: string, id: string): Key => ({
+  pk: factsPk(tenant, user),
+  sk: `X#${escapePart(id)}`,
+});
 export const budgetKey = (tenant: string, scope: string): Key => ({
   pk: `${tenantPart(tenant)}#budget:${escapePart(scope)}`,
   sk: "BUDGET",

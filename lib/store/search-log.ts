@@ -1,10 +1,10 @@
-// Full-text search over a session's whole log, for what a summary or a window has dropped. The ranking is
-// minisearch's (BM25+). The log is read and indexed in batches, so that memory does not grow with the session.
-import MiniSearch from "minisearch";
+// Full-text search over a session's whole log, for what a summary or a window has dropped. The log is read and
+// indexed in batches, so that memory does not grow with the session.
 import type { Checkpoint } from "../core/checkpoint.ts";
 import type { ResultBlock, UserContent } from "../core/content.ts";
 import type { Event } from "../core/event.ts";
 import type { Log } from "./log.ts";
+import { rankTexts } from "./rank-texts.ts";
 
 export type Passage = {
   /** Where it stands in the session's own log; absent for what a fork has inherited. */
@@ -30,15 +30,15 @@ export type Search = {
 /** Passages that fit the query best, best first; empty when no word of it occurs. */
 export async function searchLog(log: Log, search: Search): Promise<Passage[]> {
   const { query, limit = 5 } = search;
-  let best: Entry[] = [];
-  let batch: Entry[] = [];
+  let best: Passage[] = [];
+  let batch: Passage[] = [];
   for await (const checkpoint of log.lineage(search.tenant, search.sessionId, search.version)) {
     batch.push(...entriesOf(checkpoint, search));
     if (batch.length < batchSize) continue;
     best = rank([...best, ...batch], query, limit * keepFactor);
     batch = [];
   }
-  return rank([...best, ...batch], query, limit).map(({ id: _, ...passage }) => passage);
+  return rank([...best, ...batch], query, limit);
 }
 
 /** The whole text of one version as a search would show it, in characters from `offset`; null when it says nothing. */
@@ -60,38 +60,17 @@ const batchSize = 2000;
 const keepFactor = 4;
 const passageChars = 1200;
 
-type Entry = Passage & { id: number };
-
-function rank(entries: readonly Entry[], query: string, limit: number): Entry[] {
-  const index = new MiniSearch<Entry>({ fields: ["text"], tokenize });
-  const renumbered = entries.map((entry, id) => ({ ...entry, id }));
-  index.addAll(renumbered);
-  const found = index.search(query, {
-    prefix: (term) => term.length > 3,
-    fuzzy: (term) => (term.length > 5 && !/\d/.test(term) ? 0.2 : false),
-    combineWith: "OR",
-  });
-  return found.slice(0, limit).flatMap(({ id }) => renumbered[id as number] ?? []);
+function rank(entries: readonly Passage[], query: string, limit: number): Passage[] {
+  const texts = entries.map(({ text }) => text);
+  return rankTexts(texts, query)
+    .slice(0, limit)
+    .flatMap((at) => entries[at] ?? []);
 }
 
-/** Words as Unicode has them; scripts that write without spaces are cut into words by their language's rules. */
-function tokenize(text: string): string[] {
-  const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return words.flatMap((word) =>
-    withoutSpaces.test(word)
-      ? [...segmenter.segment(word)].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []))
-      : [word],
-  );
-}
-
-const withoutSpaces =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/u;
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
-
-function entriesOf(checkpoint: Checkpoint, { sessionId, without = [] }: Search): Entry[] {
+function entriesOf(checkpoint: Checkpoint, { sessionId, without = [] }: Search): Passage[] {
   const at = checkpoint.sessionId === sessionId ? { version: checkpoint.version } : {};
   return textsOf(checkpoint.event, without).flatMap(({ from, text }) =>
-    pieces(text).map((piece) => ({ id: 0, ...at, turn: turnOf(checkpoint), from, text: piece })),
+    pieces(text).map((piece) => ({ ...at, turn: turnOf(checkpoint), from, text: piece })),
   );
 }
 

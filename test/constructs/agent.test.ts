@@ -36,10 +36,10 @@ function templateOf(props?: (stack: Stack) => Partial<AgentProps>): Template {
 
 const template = templateOf();
 
-/** Without recovery and batch, which recovery.test.ts is about. */
+/** Without recovery, batch and memory, which recovery.test.ts is about. */
 function resources(type: string, from = template): [string, Resource][] {
   const all = Object.entries(from.findResources(type)) as [string, Resource][];
-  return all.filter(([id]) => !/^Agent(?:Recovery|Batch)/.test(id));
+  return all.filter(([id]) => !/^Agent(?:Recovery|Batch|Memory)/.test(id));
 }
 
 /** Every statement of every policy, with the logical id of its policy. */

@@ -100,7 +100,7 @@ describe("recovery on AWS", () => {
     for (const { Properties } of arrived) {
       expect(Properties).toMatchObject({ Threshold: 1, AlarmActions: [{ Ref: expect.stringMatching(/^Topic/) }] });
     }
-    template.resourceCountIs("AWS::Lambda::EventInvokeConfig", 3);
+    template.resourceCountIs("AWS::Lambda::EventInvokeConfig", 4);
     template.allResourcesProperties("AWS::Lambda::EventInvokeConfig", {
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
     });
@@ -126,7 +126,8 @@ describe("events that start tasks", () => {
 
   it("make no function and no rule when there are none", () => {
     const plain = Template.fromStack(stackOf().stack);
-    plain.resourceCountIs("AWS::Events::Rule", 1);
+    // Recovery's and that of long-term memory.
+    plain.resourceCountIs("AWS::Events::Rule", 2);
     plain.resourceCountIs("AWS::SQS::Queue", 1);
   });
 

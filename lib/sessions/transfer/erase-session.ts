@@ -16,7 +16,10 @@ export async function eraseSession(deps: Deps, tenant: string, sessionId: string
   if (head.state.turn || waiting.length > 0) {
     throw new ImpossibleTransition("the session has work to do; stop the session first, then delete it");
   }
-  const { table, blobs, pointers, log } = deps.store;
+  const { table, blobs, pointers, log, lessons } = deps.store;
+  if (!(await lessons.clear(tenant, sessionId, deps.clock.now()))) {
+    throw new ImpossibleTransition("long-term memory is learning from the session; try again in a few minutes");
+  }
   await pointers.remove(tenant, head.state.key, sessionId);
   const items = await table.query({ pk: sessionPk(tenant, sessionId) });
   const versions = items.filter((item) => item.sk.startsWith(versionPrefix));

@@ -3,10 +3,10 @@
 import type { SummaryPlan } from "../../core/compaction/summary-request.ts";
 import { type AssistantContent, type StopReason, textOf } from "../../core/content.ts";
 import type { ModelAgent } from "../../core/define-agent.ts";
-import { ModelUnavailable } from "../../core/errors.ts";
 import type { Head } from "../../store/log.ts";
 import { type PaidReply, paidReply } from "../budget/paid-reply.ts";
 import type { Deps } from "../deps.ts";
+import { withinTime } from "../within-time.ts";
 
 export type SummaryAnswer = { content: readonly AssistantContent[]; stop: StopReason };
 
@@ -29,32 +29,12 @@ export async function askSummariser(
     const { system, messages, maxTokens } = plan.request(part, soFar);
     const request = { model: agent.model.summarizer, system, messages, maxTokens, tools: [] };
     const ask = (signal: AbortSignal) => paidReply(deps, options.head, request, { signal, purpose: `summary ${part}` });
-    const reply = await withinTime(deps, ask, Math.min(partTimeoutMs, left));
+    const limit = { timeoutMs: Math.min(partTimeoutMs, left), who: "the summariser" };
+    const reply = await withinTime(deps, limit, ask);
     options.spend(reply);
     answer = reply;
     soFar = textOf(reply.content);
     if (reply.stop !== "end_turn" || soFar === "") return answer;
   }
   return answer;
-}
-
-async function withinTime(
-  deps: Deps,
-  ask: (signal: AbortSignal) => Promise<PaidReply>,
-  timeoutMs: number,
-): Promise<PaidReply> {
-  const timer = new AbortController();
-  const abort = new AbortController();
-  const timeout = deps.clock.sleep(Math.max(0, timeoutMs), timer.signal).then(() => {
-    const error = new ModelUnavailable(`the summariser did not answer within ${Math.round(timeoutMs / 1000)} s`);
-    abort.abort(error);
-    throw error;
-  });
-  // When the model wins, the timer is cancelled; that rejection is of no interest.
-  timeout.catch(() => {});
-  try {
-    return await Promise.race([ask(AbortSignal.any([abort.signal, deps.stopping])), timeout]);
-  } finally {
-    timer.abort();
-  }
 }

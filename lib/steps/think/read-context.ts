@@ -12,6 +12,7 @@ import type { Head } from "../../store/log.ts";
 import { offered } from "../built-in/built-in-tools.ts";
 import type { Deps } from "../deps.ts";
 import { currentHandoff, readHandoff } from "../handoff.ts";
+import { turnFacts } from "./turn-facts.ts";
 
 export type ReadContext = BuiltContext & {
   /** What the context was built from. */
@@ -43,7 +44,8 @@ export async function readContext(
   const read = window.result();
   const startsAtFirst = isFirst(read.events[0]?.event);
   const mine = offered(tools, { isCut: read.summary !== undefined || !startsAtFirst });
-  const [turnStart, atSummary, unrecorded] = await Promise.all([
+  const [facts, turnStart, atSummary, unrecorded] = await Promise.all([
+    turnFacts(deps, head, agent),
     read.turnStartVersion === undefined ? null : log.at(tenant, sessionId, read.turnStartVersion),
     compaction ? readAtSummary(deps, compaction) : undefined,
     startsAtFirst || (read.summary && !read.over) ? undefined : unseenEffects(deps, head, read),
@@ -55,6 +57,7 @@ export async function readContext(
     tools: mine,
     ...read,
     ...(turnStart ? { turnStart } : {}),
+    facts,
     ...(handoff ? { handoff } : {}),
     ...atSummary,
   });
@@ -62,6 +65,7 @@ export async function readContext(
     events: read.events,
     ...(read.summary ? { summary: read.summary } : {}),
     handoff: Boolean(handoff),
+    facts,
   };
   return { ...context, read, tools: mine, sources, ...(unrecorded ? { unrecorded } : {}) };
 }
