@@ -8,9 +8,11 @@ export type LogLevel = keyof typeof levels;
 export function createJsonLog(options: { write: (line: string) => void; level?: LogLevel; now?: () => number }): Log {
   const least = levels[options.level ?? "info"];
   const now = options.now ?? Date.now;
-  const line = (level: keyof typeof levels) => (message: string, fields: Record<string, string | number | boolean | undefined> = {}) => {
-    if (levels[level] < least) return;
-    options.write(`${JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields })}\n`);
-  };
+  const line =
+    (level: keyof typeof levels) =>
+    (message: string, fields: Record<string, string | number | boolean | undefined> = {}) => {
+      if (levels[level] < least) return;
+      options.write(`${JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields })}\n`);
+    };
   return { info: line("info"), warn: line("warn"), error: line("error") };
 }

@@ -23,7 +23,9 @@ export async function startDevServices(options: { agents: string; data: string; 
     for (const service of services) {
       // Somebody runs it already: use that one.
       const given = process.env[service.env];
-      const { url, child } = given ? { url: given, child: undefined } : await startService(service, folder, options.data);
+      const { url, child } = given
+        ? { url: given, child: undefined }
+        : await startService(service, folder, options.data);
       if (child) children.push(child);
       env[service.env] = url;
       if (service.name === "registry") registryUrl = url;
@@ -32,17 +34,27 @@ export async function startDevServices(options: { agents: string; data: string; 
   return { env, ...(registryUrl ? { registryUrl } : {}), stop: () => stopAll(children) };
 }
 
-async function startService(service: DevService, folder: string, data: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(folder, service.module), "--port", "0", "--file", join(data, service.file)], {
-    // The channel tells the service when the supervisor is gone, however it went.
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
-  });
+async function startService(
+  service: DevService,
+  folder: string,
+  data: string,
+): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(
+    process.execPath,
+    [join(folder, service.module), "--port", "0", "--file", join(data, service.file)],
+    {
+      // The channel tells the service when the supervisor is gone, however it went.
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    },
+  );
   if (!child.stdout) throw new Error(`service ${service.name} has no output`);
   const lines = createInterface({ input: child.stdout });
   const url = await new Promise<string>((resolve, reject) => {
     lines.once("line", (line) => resolve((JSON.parse(line) as { url: string }).url));
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`service ${service.name} ended with code ${code} before it was ready`)));
+    child.once("exit", (code) =>
+      reject(new Error(`service ${service.name} ended with code ${code} before it was ready`)),
+    );
   });
   return { url, child };
 }

@@ -1,6 +1,11 @@
 // BATON_STORE=dynamodb: the embedded runtime on DynamoDB or a stand-in, by the SDK's own environment variables
 // (AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION, credentials). Loaded only then, since the SDK is large.
-import { CreateTableCommand, DynamoDBClient, ResourceInUseException, waitUntilTableExists } from "@aws-sdk/client-dynamodb";
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  waitUntilTableExists,
+} from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createTableInput } from "../adapters/dynamodb-schema.ts";
 import { createDynamoDbTable } from "../adapters/dynamodb-table.ts";
@@ -11,7 +16,9 @@ export async function openDynamoDb(now: () => number): Promise<Table> {
   const tableName = process.env.BATON_TABLE || "baton";
   const client = new DynamoDBClient({
     ...(process.env.AWS_REGION ? {} : { region: "us-east-1" }),
-    ...(standIn && !process.env.AWS_ACCESS_KEY_ID ? { credentials: { accessKeyId: "local", secretAccessKey: "local" } } : {}),
+    ...(standIn && !process.env.AWS_ACCESS_KEY_ID
+      ? { credentials: { accessKeyId: "local", secretAccessKey: "local" } }
+      : {}),
   });
   // The real table is made by CDK; a stand-in starts empty.
   if (standIn) {

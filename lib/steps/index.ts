@@ -12,8 +12,6 @@ import { think } from "./think.ts";
 
 type Step = (deps: Deps, input: StepInput) => Promise<StepOutput | Record<string, never>>;
 
-
-
 export type Steps = Record<StepName, (input: StepInput) => Promise<StepOutput | Record<string, never>>>;
 
 /** A step whose execution was fenced off ends quietly: the session belongs to another one now. */
@@ -36,4 +34,3 @@ export function createSteps(deps: Deps): Steps {
     fail: bound(fail),
   } satisfies Steps;
 }
-

@@ -198,7 +198,9 @@ for (const { name, open } of kits) {
 function revived(item: Item): Item {
   const entries = Object.entries(item).map(([name, value]) => [
     name,
-    typeof value === "object" && value !== null ? Buffer.from((value as unknown as { base64: string }).base64, "base64") : value,
+    typeof value === "object" && value !== null
+      ? Buffer.from((value as unknown as { base64: string }).base64, "base64")
+      : value,
   ]);
   return Object.fromEntries(entries) as Item;
 }
