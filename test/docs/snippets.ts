@@ -1,5 +1,5 @@
 // Code blocks of the README and the pages under docs, with the file name that a ts block may give in its first line.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./test-titles.ts";
 
@@ -15,9 +15,9 @@ export type Snippet = {
 
 export function pages(): string[] {
   const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
-  const examples = readdirSync(join(root, "examples"), { encoding: "utf8" }).map(
-    (name) => `examples/${name}/README.md`,
-  );
+  const examples = readdirSync(join(root, "examples"))
+    .map((name) => `examples/${name}/README.md`)
+    .filter((file) => existsSync(join(root, file)));
   return [
     "README.md",
     ...docs.filter((file) => file.endsWith(".md")).map((file) => `docs/${file}`),
