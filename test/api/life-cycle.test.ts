@@ -61,7 +61,7 @@ describe("the life cycle over the API", () => {
     await world.tool.reached;
     const waiting = say("M2");
     while ((await world.app.deps.store.inbox.waiting("acme", open.sessionId)).length === 0)
-      await world.app.deps.clock.sleep(0);
+      await new Promise((resolve) => setImmediate(resolve));
     const shown = await read(tree, await ask("GET", `/v1/sessions/${open.sessionId}`));
     expect(shown.waiting).toMatchObject([{ position: 1, receipt: "queued", user: "ann", via: "api" }]);
     const fresh = await read(session, await control(open.sessionId, "reset"));
