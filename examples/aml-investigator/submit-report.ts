@@ -67,6 +67,8 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
     return await fetch(new URL(path, base), init);
   } catch (cause) {
     if (init.method !== "POST") throw new Error(`the registry at ${base} did not answer`, { cause });
-    throw new OutcomeUnknown(`the registry at ${base} did not answer; whether the report was filed is unknown`, { cause });
+    throw new OutcomeUnknown(`the registry at ${base} did not answer; whether the report was filed is unknown`, {
+      cause,
+    });
   }
 }
