@@ -55,7 +55,7 @@ async function endOfTurn(deps: Deps, head: Head, closes: { reason: FreshReason; 
     endReason: "reset",
     error: { name: "SessionReset", code: "session.reset", message: why },
     answer: `This turn did not end: ${why}.`,
-    ...(await deliverOf(deps, head)),
+    ...(await deliverOf(deps, head, "reset")),
     closes,
   };
 }

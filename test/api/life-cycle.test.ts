@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { createApi } from "../../lib/api/create-api.ts";
 import { accepted, answered, session, settled, tenantStop, tree } from "../../lib/api/shapes.ts";
+import { fakeClock } from "../../lib/testing/fake-clock.ts";
 import { day, lifeCycleWorld, type WorldOptions } from "../support/life-cycle-world.ts";
 import { authenticate, problemOf } from "./api-fixture.ts";
 
@@ -55,7 +56,8 @@ describe("the life cycle over the API", () => {
   });
 
   it("shows what waits with its receipt, and finds a message's answer where a reset has moved it", async () => {
-    const { ask, read, control, say, world } = apiWorld();
+    // Time stands still: the wait is woken by what is committed, here and there.
+    const { ask, read, control, say, world } = apiWorld({ clock: fakeClock({ autoUnderMs: 0 }) });
     world.tool.hold();
     const open = await read(accepted, await ask("POST", "/v1/messages", { key: "agent:test", text: "work 1" }));
     await world.tool.reached;
