@@ -56,7 +56,7 @@ describe("the life cycle over the API", () => {
   });
 
   it("shows what waits with its receipt, and finds a message's answer where a reset has moved it", async () => {
-    // Time stands still: the wait is woken by what is committed, here and there.
+    // Time stands still: the wait looks again when it is woken by a commit, and half a second later.
     const { ask, read, control, say, world } = apiWorld({ clock: fakeClock({ autoUnderMs: 0 }) });
     world.tool.hold();
     const open = await read(accepted, await ask("POST", "/v1/messages", { key: "agent:test", text: "work 1" }));
@@ -68,6 +68,8 @@ describe("the life cycle over the API", () => {
     expect(shown.waiting).toMatchObject([{ position: 1, receipt: "queued", user: "ann", via: "api" }]);
     const fresh = await read(session, await control(open.sessionId, "reset"));
     world.tool.open();
+    await world.app.idle();
+    await world.clock.advance(500);
     expect(await read(settled, await waiting)).toMatchObject({ sessionId: fresh.id, turn: 1, answer: "heard M2" });
   });
 
