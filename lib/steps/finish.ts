@@ -12,12 +12,16 @@ import { answered, deliverOf } from "./deliver-of.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import type { StepInput, StepOutput } from "./io.ts";
 import type { OpenState } from "./run.ts";
-import { decide, decideOptions, decideOwn, startRun } from "./run.ts";
+import { decide, decideOptions, decideOwn, doneOutput, isFenced, type Run, startRun } from "./run.ts";
 import { startTurn } from "./start-turn.ts";
 
 export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> {
   const run = startRun(deps, input, "finish");
-  const head = await run.owned();
+  const head = await run.owned().catch((error: unknown) => {
+    if (isFenced(error)) return null;
+    throw error;
+  });
+  if (!head) return repeated(run);
   if (decide(deps, head).next !== "finish") return run.output(head);
   const reason = endReason(head.state.turn, deps.clock.now(), decideOptions(deps, head).limits);
   const answer = await answerOf(deps, head, reason);
@@ -29,10 +33,21 @@ export async function finish(deps: Deps, input: StepInput): Promise<StepOutput> 
     return { type: "turn.finished", turn: current.state.turn.turn, status, endReason: reason, answer, ...deliver };
   }, head);
   if (ended.state.turn) return run.output(ended);
-  await countUsage(deps, ended);
   if (deliver.deliver !== undefined) await answered(deps, { ...input, turn: head.state.turn.turn });
+  return goOn(run, ended);
+}
+
+/** An earlier attempt may have ended the turn and failed after it: what comes next is still to be started. */
+async function repeated(run: Run): Promise<StepOutput> {
+  const head = await run.head();
+  const { turn, lastTurn } = head.state;
+  return !turn && lastTurn?.turn === run.input.turn ? goOn(run, head) : doneOutput(run.input);
+}
+
+async function goOn(run: Run, ended: Head): Promise<StepOutput> {
+  await countUsage(run.deps, ended);
   const next = await startTurn(run, ended);
-  return run.output(next, decideOwn(deps, next, input));
+  return run.output(next, decideOwn(run.deps, next, run.input));
 }
 
 const said: Record<Exclude<EndReason, "completed">, string> = {
