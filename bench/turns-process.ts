@@ -1,7 +1,7 @@
 // A process that serves many sessions at once with short turns.
 import { createJsonLog } from "../lib/adapters/json-log.ts";
 import { buildRuntime, openStorage } from "../lib/local/build-runtime.ts";
-import { waitForTurn } from "../lib/sessions/wait.ts";
+import { waitForMessage } from "../lib/sessions/wait.ts";
 import { benchAgent, benchModel, startSession, tenant } from "./workload.ts";
 
 export type TurnsJob = { data: string; sessions: number /** Of each session. */; turns: number };
@@ -31,8 +31,9 @@ async function talk(session: number): Promise<void> {
     const sent = performance.now();
     const accepted = await startSession(deps, session);
     acceptMs.push(performance.now() - sent);
-    const settled = await waitForTurn(deps, tenant, accepted.sessionId, accepted.turn, patienceMs);
-    if (settled?.status !== "completed")
-      throw new Error(`turn ${accepted.turn} of session ${session}: ${settled?.status}`);
+    const settled = await waitForMessage(deps, tenant, accepted, patienceMs);
+    if (settled === "asking" || settled?.status !== "completed") {
+      throw new Error(`turn ${accepted.turn} of session ${session} did not complete`);
+    }
   }
 }

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { defineAgent, type ModelAgent } from "../lib/core/define-agent.ts";
 import { defineTool } from "../lib/core/define-tool.ts";
 import type { Model, ModelReply, ModelRequest } from "../lib/ports/model.ts";
-import { acceptMessage } from "../lib/sessions/accept.ts";
+import { type Accepted, acceptMessage } from "../lib/sessions/accept.ts";
 import type { Deps } from "../lib/steps/deps.ts";
 
 export const tenant = "bench";
@@ -62,7 +62,7 @@ export function benchModel({ rounds, onAsked, callsPerTurn = rounds }: BenchMode
 }
 
 /** Sends the message that starts session number `session`. */
-export async function startSession(deps: Deps, session: number): Promise<{ sessionId: string; turn: number }> {
+export async function startSession(deps: Deps, session: number): Promise<Accepted> {
   return acceptMessage(deps, {
     tenant,
     user: "someone",

@@ -182,6 +182,7 @@ export const accepted = z
     status: z.enum(["started", "queued"]),
     position: count.optional(),
     notice: notice.optional(),
+    turnStatus: z.literal("waiting_for_input").optional(),
   })
   .openapi("Accepted");
 

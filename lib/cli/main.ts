@@ -7,6 +7,8 @@ import { buildProgram } from "./program.ts";
 
 export async function main(args: string[]): Promise<number> {
   let code = 0;
+  // `baton … | head` closes the pipe: nobody reads on, which is no fault.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   const program = buildProgram((result) => {
     code = result;
   });

@@ -188,5 +188,5 @@ function tokenVariables({ jwksUrl, issuer, audience, tenantClaim, userClaim }: T
 }
 
 function problem(status: number, title: string, code: string): string {
-  return JSON.stringify({ type: "about:blank", title, status, code, detail: "send a valid token" });
+  return JSON.stringify({ type: `urn:baton:error:${code}`, title, status, code, detail: "send a valid token" });
 }

@@ -77,7 +77,7 @@ export const StoreRejected = leaf("StoreRejected", "Terminal", "store.rejected",
 export const ItemTooLarge = leaf("ItemTooLarge", "Terminal", "store.item_too_large", 413);
 export const ModelRejected = leaf("ModelRejected", "Terminal", "model.rejected", 500);
 export const ModelAuthFailed = leaf("ModelAuthFailed", "Terminal", "model.auth_failed", 500);
-export const AgentChanged = leaf("AgentChanged", "Terminal", "agent.changed", 500);
+export const AgentChanged = leaf("AgentChanged", "Terminal", "agent.changed", 409);
 export const ContextTooLarge = leaf("ContextTooLarge", "Terminal", "context.too_large", 413);
 /** The mail server will not take this mail from us, now or later. */
 export const MailRefused = leaf("MailRefused", "Terminal", "mail.refused", 500);

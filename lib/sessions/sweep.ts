@@ -46,7 +46,7 @@ export async function sweepSession(
     await stopSession(deps, { tenant, sessionId, user: stop.by }, { reason: stop.reason });
     return "waiting";
   }
-  if (head.state.turn) return sweepTurn(deps, head, head.state.turn, options);
+  if (head.state.turn) return sweepTurn(deps, head, head.state.turn, { ...options, seen });
   // The process may have died right after the turn's end.
   await countUsage(deps, head);
   return sweepIdle(deps, head, { slot: options.slot, seen });
@@ -92,10 +92,15 @@ async function sweepFresh(deps: Deps, head: Head, reason: FreshReason, slot: str
   return "started";
 }
 
-async function sweepTurn(deps: Deps, head: Head, turn: TurnState, options: SweepSessionOptions): Promise<Swept> {
+async function sweepTurn(
+  deps: Deps,
+  head: Head,
+  turn: TurnState,
+  options: SweepSessionOptions & { seen: number },
+): Promise<Swept> {
   const { tenant, sessionId } = head;
   const now = deps.clock.now();
-  const lookAgain = (due?: number) => deps.store.statuses.write(head.state, head.version, now, due);
+  const lookAgain = (due: number) => deps.store.statuses.write(head.state, head.version, now, due);
   const { stuckAfterMs } = rulesOf(deps, head.state.agent);
   if (turn.stop && turn.calls.some((call) => call.status === "asking")) {
     // Stopped, and the process died before people were told.
@@ -103,7 +108,9 @@ async function sweepTurn(deps: Deps, head: Head, turn: TurnState, options: Sweep
   }
   if (await deps.orchestrator.isRunning(turn.owner)) {
     // Waiting for people costs nothing: the approval is due by itself.
-    await lookAgain(turnStatus(head.state) === "waiting_for_input" && !turn.stop ? undefined : now + stuckAfterMs);
+    if (turnStatus(head.state) === "waiting_for_input" && !turn.stop) {
+      await deps.store.statuses.rest(head.state, head.version, now, options.seen);
+    } else await lookAgain(now + stuckAfterMs);
     return "alive";
   }
   // A stop does not wait for the model's provider.

@@ -1,5 +1,6 @@
 // Waiting for a turn to settle: woken by the live bus where there is one, else by looking again.
 import type { EndReason } from "../core/event.ts";
+import { turnStatus } from "../core/state.ts";
 import type { Deps } from "../steps/deps.ts";
 import { findMessage } from "./find-message.ts";
 
@@ -10,31 +11,19 @@ export type SettledMessage = Settled & { sessionId: string; turn: number };
 /** Between two looks without a bus. */
 const lookAgainMs = 500;
 
-/** The turn's end, or null when it did not settle within `waitMs`. */
-export async function waitForTurn(
-  deps: Deps,
-  tenant: string,
-  sessionId: string,
-  turn: number,
-  waitMs: number,
-  signal?: AbortSignal,
-): Promise<Settled | null> {
-  return waitFor(deps, tenant, { waitMs, ...(signal ? { signal } : {}) }, async () => ({
-    sessionId,
-    settled: await settledTurn(deps, tenant, sessionId, turn),
-  }));
-}
-
-/** The end of the turn that has the message, whichever session and turn that becomes; null when it took too long. */
+/**
+ * The end of the turn that has the message, whichever session and turn that becomes; null when it took too long, "asking"
+ * at once when the turn waits for people, which no request outlasts.
+ */
 export async function waitForMessage(
   deps: Deps,
   tenant: string,
   at: { sessionId: string; messageId: string },
   waitMs: number,
   signal?: AbortSignal,
-): Promise<SettledMessage | null> {
+): Promise<SettledMessage | "asking" | null> {
   let place: { sessionId: string; turn: number } | null = null;
-  return waitFor(deps, tenant, { waitMs, ...(signal ? { signal } : {}) }, async () => {
+  return waitFor<SettledMessage | "asking">(deps, tenant, { waitMs, ...(signal ? { signal } : {}) }, async () => {
     let sessionId = at.sessionId;
     if (!place) {
       const found = await findMessage(deps, tenant, at.sessionId, at.messageId);
@@ -43,7 +32,8 @@ export async function waitForMessage(
     }
     if (!place) return { sessionId, settled: null };
     const settled = await settledTurn(deps, tenant, place.sessionId, place.turn);
-    return { sessionId: place.sessionId, settled: settled ? { ...settled, ...place } : null };
+    if (settled) return { sessionId: place.sessionId, settled: { ...settled, ...place } };
+    return { sessionId: place.sessionId, settled: (await isAsking(deps, tenant, place)) ? "asking" : null };
   });
 }
 
@@ -85,6 +75,11 @@ async function waitFor<T>(
   } finally {
     unsubscribe();
   }
+}
+
+async function isAsking(deps: Deps, tenant: string, at: { sessionId: string; turn: number }): Promise<boolean> {
+  const head = await deps.store.log.head(tenant, at.sessionId);
+  return head?.state.turn?.turn === at.turn && turnStatus(head.state) === "waiting_for_input";
 }
 
 /** How the turn ended; null while it has not. */

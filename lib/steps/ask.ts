@@ -43,16 +43,20 @@ async function goOn(deps: Deps, taskToken: string): Promise<Record<string, never
  * at the session. Looks again after writing, so that it never hides a decision that came in between.
  */
 async function project(deps: Deps, from: Head): Promise<Record<string, never>> {
-  let head = await deps.store.log.head(from.tenant, from.sessionId);
+  const { log, statuses } = deps.store;
   for (;;) {
+    // Before the look: what others write after it is not hidden.
+    const seen = await statuses.seen(from.tenant, from.sessionId);
+    const head = await log.head(from.tenant, from.sessionId);
     if (!head?.state.turn) return {};
     const now = deps.clock.now();
     const { stuckAfterMs } = agentOf(deps, head.state.agent).session;
-    const waiting = turnStatus(head.state) === "waiting_for_input";
-    await deps.store.statuses.write(head.state, head.version, now, waiting ? undefined : now + stuckAfterMs);
-    if (!waiting) return {};
-    const latest: Head | null = await deps.store.log.head(from.tenant, from.sessionId);
+    if (turnStatus(head.state) !== "waiting_for_input") {
+      await statuses.write(head.state, head.version, now, now + stuckAfterMs);
+      return {};
+    }
+    await statuses.rest(head.state, head.version, now, seen);
+    const latest = await log.head(from.tenant, from.sessionId);
     if (latest?.state.turn && turnStatus(latest.state) === "waiting_for_input") return {};
-    head = latest;
   }
 }

@@ -3,7 +3,7 @@
 import { type DayUsage, type SpentTuple, spentOf } from "../core/day-usage.ts";
 import { isDisposition, UnreadableRecord } from "../core/errors.ts";
 import type { SessionState } from "../core/state.ts";
-import { dayMs, utcDay } from "../core/utc-day.ts";
+import { dayMs, utcDay, utcDayNumber } from "../core/utc-day.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Item, Table } from "../ports/table.ts";
 import { keepBudgetMs } from "./budgets.ts";
@@ -22,6 +22,8 @@ export type SessionDay = {
 export interface UsageDays {
   /** Writes the session's days as they stand at `version`; an older version changes nothing. */
   record(state: SessionState, version: number): Promise<void>;
+  /** Takes the conversation's address and its user out of the rows of an erased session; what was spent stays counted. */
+  anonymise(state: SessionState, until: number): Promise<void>;
   /** Every session that used something on `day` (YYYY-MM-DD), in order of its id. */
   day(tenant: string, day: string): Promise<SessionDay[]>;
 }
@@ -60,6 +62,11 @@ export function createUsageDays(table: Table, clock: Clock): UsageDays {
   return {
     async record(state, version) {
       for (const entry of state.days ?? []) await patiently(() => write(state, version, entry));
+    },
+    async anonymise(state, until) {
+      for (let day = utcDayNumber(state.createdAt); day <= utcDayNumber(until); day++) {
+        await table.update(usageKey(state.tenant, utcDay(day), state.sessionId), { set: { key: "", user: "" } });
+      }
     },
     async day(tenant, day) {
       const items = await table.query({ pk: usagePk(tenant, day), prefix: usagePrefix });

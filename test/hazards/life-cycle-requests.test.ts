@@ -30,7 +30,9 @@ describe("a request id", () => {
       const late = await world.say("M1", once);
       expect([during, after, late]).toEqual([first, first, first]);
       expect(await texts(world, first.sessionId)).toEqual(["M1"]);
-      expect((await waitForMessage(world.app.deps, tenant, late, 1))?.status).toBe(fails ? "error" : "completed");
+      expect(await waitForMessage(world.app.deps, tenant, late, 1)).toMatchObject({
+        status: fails ? "error" : "completed",
+      });
     }
   });
 

@@ -144,6 +144,13 @@ describe("an erased session", () => {
     expect(await runtime.table.query({ pk: `acme#${sessionId}` })).toEqual([]);
     expect(await runtime.deps.store.pointers.get("acme", "agent:test")).toBeNull();
     expect(await log.at("acme", sessionId, 1)).toBeNull();
+    const spent = await runtime.deps.store.usageDays.day("acme", "2026-11-30");
+    expect(spent.map(({ sessionId: id, key, user }) => ({ id, key, user }))).toEqual(
+      [
+        { id: sessionId, key: "", user: "" },
+        { id: other.sessionId, key: "agent:other", user: "ann" },
+      ].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    );
     expect((await log.events("acme", other.sessionId, 16)).map(({ event }) => event.type)).toEqual(["notice"]);
   });
 

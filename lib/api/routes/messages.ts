@@ -82,6 +82,7 @@ export const messageRoutes: RouteModule = (app, { deps }) => {
     // A chat command: nothing is left to wait for.
     if (receipt.status === "completed") return c.json(receipt, 200, location);
     const end = wait > 0 ? await waitForMessage(deps, tenant, receipt, wait * 1000, c.req.raw.signal) : null;
+    if (end === "asking") return c.json({ ...receipt, turnStatus: "waiting_for_input" as const }, 202, location);
     return end ? c.json({ ...receipt, ...end }, 200, location) : c.json(receipt, 202, location);
   });
 };

@@ -1,8 +1,9 @@
 // Erasing a session: every item of its partition, its blobs, its address. Real, and not to be undone.
 import { ImpossibleTransition } from "../../core/errors.ts";
+import { sessionScope } from "../../steps/budget/budget-scopes.ts";
 import type { Deps } from "../../steps/deps.ts";
 import { blobsOf } from "../../store/encoding.ts";
-import { sessionBlobs, sessionPk, versionPrefix } from "../../store/keys.ts";
+import { budgetKey, sessionBlobs, sessionPk, versionPrefix } from "../../store/keys.ts";
 import { sessionHead } from "../session-head.ts";
 
 /**
@@ -20,6 +21,8 @@ export async function eraseSession(deps: Deps, tenant: string, sessionId: string
   if (!(await lessons.clear(tenant, sessionId, deps.clock.now()))) {
     throw new ImpossibleTransition("long-term memory is learning from the session; try again in a few minutes");
   }
+  await deps.store.usageDays.anonymise(head.state, deps.clock.now());
+  await table.remove(budgetKey(tenant, `${sessionScope}${sessionId}`));
   await pointers.remove(tenant, head.state.key, sessionId);
   const items = await table.query({ pk: sessionPk(tenant, sessionId) });
   const versions = items.filter((item) => item.sk.startsWith(versionPrefix));
