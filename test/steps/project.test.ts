@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { runNow } from "../../lib/batch/run-now.ts";
 import type { AgentOptions } from "../../lib/core/define-agent.ts";
 import type { ReplyLine } from "../../lib/demo-model/script-line.ts";
 import type { Model } from "../../lib/ports/model.ts";
@@ -9,6 +10,7 @@ import { crashAt, crashPoints } from "../../lib/testing/crash-points.ts";
 import { type Embedded, type EmbedOptions, embed } from "../../lib/testing/embed.ts";
 import { replayModel } from "../../lib/testing/replay-model.ts";
 import { type ScriptedModel, scriptedModel } from "../../lib/testing/scripted-model.ts";
+import { define, runsOf, taskWorld } from "../batch/task-world.ts";
 import {
   call,
   complete,
@@ -381,6 +383,33 @@ describe("people and a project", () => {
     await game.embedded.idle();
     const head = await deps.store.log.head("acme", fork.sessionId);
     expect(head?.state).toMatchObject({ turns: 0, project: { status: "halted", passing: 1, next: "b" } });
+  });
+});
+
+describe("a project as a batch task", () => {
+  it.each([
+    ["passes", [...plan("a"), ...built("a", 3)], { outcome: "completed", endReason: "completed" }],
+    ["is blocked", [...plan("a"), { text: "Done." }, { text: "Done." }], { outcome: "error", endReason: "blocked" }],
+  ])("is one run, which ends when the project %s", async (_name, lines, end) => {
+    const world = taskWorld("2026-11-30T06:00:00Z");
+    const model = scriptedModel(lines);
+    let early: unknown[] = [];
+    const embedded = world.start({
+      agents: [projectAgent(newSite())],
+      model: {
+        reply: async (...asked) => {
+          if (model.requests.length === lines.length - 1) early = await runsOf(embedded, "site");
+          return model.reply(...asked);
+        },
+      },
+    });
+    open.push(embedded);
+    await define(embedded, { name: "site", agent: "builder", prompt: "make it" });
+    await runNow(embedded.deps, { tenant: "acme", name: "site" });
+    await embedded.sweep();
+    await embedded.idle();
+    expect(early).toMatchObject([{ status: "claimed" }]);
+    expect(await runsOf(embedded, "site")).toMatchObject([{ status: "done", ...end }]);
   });
 });
 
