@@ -170,7 +170,10 @@ export const commands: Row[] = [
   {
     usage: "erase <id>",
     description: "delete a session for good: its log, its approvals, its blobs",
-    options: [{ flags: "--yes", description: "do it; without it only says what would go" }],
+    options: [
+      { flags: "--yes", description: "do it; without it only says what would go" },
+      { flags: "--facts", description: "also what long-term memory has learnt from it" },
+    ],
     load: () => import("./commands/erase.ts"),
   },
   {

@@ -37,12 +37,6 @@ export async function deleteFact(deps: FactDeps, scope: FactScope, id: string): 
   await deps.store.facts.remove(scope, id);
 }
 
-/** Facts that a session has taught, for whoever erases it with them. */
-export async function forgetSession(deps: FactDeps, scope: FactScope, sessionId: string): Promise<void> {
-  const facts = await deps.store.facts.list(scope);
-  for (const { id, source } of facts) if (source.sessionId === sessionId) await deps.store.facts.remove(scope, id);
-}
-
 async function known({ store }: FactDeps, scope: FactScope, id: string): Promise<void> {
   const found = factIdPattern.test(id) ? await store.facts.get(scope, id) : null;
   if (!found) throw new NotFound("no such fact");

@@ -1,16 +1,12 @@
 // Long-term memory as its user sees it: list, correct, delete.
 import { createRoute, z } from "@hono/zod-openapi";
-import { Forbidden } from "../../core/errors.ts";
 import { factKinds, maxFactChars } from "../../core/memory.ts";
 import { correctFact, deleteFact, listFacts } from "../../memory/user-facts.ts";
-import type { FactScope } from "../../store/facts.ts";
-import type { Caller, RouteModule } from "../api-context.ts";
+import type { RouteModule } from "../api-context.ts";
+import { factScope, factsAdminScope } from "../fact-scope.ts";
 import { name, text } from "../input-schemas.ts";
 import { responses, secured } from "../responses.ts";
 import { pageOf } from "../shapes.ts";
-
-/** Scope of a token that may look after the facts of other users of its tenant. */
-export const factsAdminScope = "facts:admin";
 
 const time = z.iso.datetime().openapi({ example: "2026-05-05T14:30:22.000Z" });
 const fact = z
@@ -71,22 +67,15 @@ const remove = createRoute({
 export const factRoutes: RouteModule = (app, { deps }) => {
   app.openapi(list, async (c) => {
     const { user, include } = c.req.valid("query");
-    const items = await listFacts(deps, scopeOf(c.get("caller"), user), { all: include === "all" });
+    const items = await listFacts(deps, factScope(c.get("caller"), user), { all: include === "all" });
     return c.json({ items }, 200);
   });
   app.openapi(correct, async (c) => {
-    const scope = scopeOf(c.get("caller"), c.req.valid("query").user);
+    const scope = factScope(c.get("caller"), c.req.valid("query").user);
     return c.json(await correctFact(deps, scope, c.req.valid("param").id, c.req.valid("json").text.trim()), 200);
   });
   app.openapi(remove, async (c) => {
-    await deleteFact(deps, scopeOf(c.get("caller"), c.req.valid("query").user), c.req.valid("param").id);
+    await deleteFact(deps, factScope(c.get("caller"), c.req.valid("query").user), c.req.valid("param").id);
     return c.body(null, 204);
   });
 };
-
-/** The tenant is always the caller's; the answer says nothing about whether the other user exists. */
-function scopeOf({ tenant, user, scopes = [] }: Caller, other: string | undefined): FactScope {
-  if (other === undefined || other === user) return { tenant, user };
-  if (!scopes.includes(factsAdminScope)) throw new Forbidden("the facts of another user are not yours to see");
-  return { tenant, user: other };
-}

@@ -1,9 +1,11 @@
 // GET /v1/export/sessions/{id}, POST /v1/import, DELETE /v1/sessions/{id}: a session leaves, comes, or goes for good.
 import { createRoute, z } from "@hono/zod-openapi";
+import { sessionHead } from "../../sessions/session-head.ts";
 import { eraseSession } from "../../sessions/transfer/erase-session.ts";
 import { exportLines } from "../../sessions/transfer/export-lines.ts";
 import { importSession } from "../../sessions/transfer/import-session.ts";
 import type { RouteModule } from "../api-context.ts";
+import { factScope } from "../fact-scope.ts";
 import { sessionParam } from "../input-schemas.ts";
 import { linesPath, readLinesBody } from "../read-body.ts";
 import { responses, secured } from "../responses.ts";
@@ -35,8 +37,16 @@ const eraseRoute = createRoute({
   path: "/v1/sessions/{id}",
   summary: "Erase a session for good",
   security: secured,
-  request: { params: sessionParam, query: z.strictObject({}) },
-  responses: { ...responses({}, 404, 409), 204: { description: "Erased" } },
+  request: {
+    params: sessionParam,
+    query: z.strictObject({
+      facts: z
+        .enum(["keep", "erase"])
+        .default("keep")
+        .openapi({ description: "What was learnt from it about its user; erase: only by that user" }),
+    }),
+  },
+  responses: { ...responses({}, 403, 404, 409), 204: { description: "Erased" } },
 });
 
 const exportRoute = createRoute({
@@ -76,7 +86,11 @@ export const transferRoutes: RouteModule = (app, { deps }) => {
     return c.json(await importSession(deps, c.get("caller").tenant, text), 200);
   });
   app.openapi(eraseRoute, async (c) => {
-    await eraseSession(deps, c.get("caller").tenant, c.req.valid("param").id);
+    const caller = c.get("caller");
+    const { id } = c.req.valid("param");
+    const facts = c.req.valid("query").facts === "erase";
+    if (facts) factScope(caller, (await sessionHead(deps, caller.tenant, id)).state.user);
+    await eraseSession(deps, caller.tenant, id, { facts });
     return c.body(null, 204);
   });
 };

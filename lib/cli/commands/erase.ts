@@ -10,7 +10,8 @@ export const run: Run = async ({ args, options, output, client }) => {
     );
     return 2;
   }
-  await client.call<string>("DELETE", `/v1/sessions/${encodeURIComponent(id)}`, { text: true });
+  const facts = options.facts === true ? "?facts=erase" : "";
+  await client.call<string>("DELETE", `/v1/sessions/${encodeURIComponent(id)}${facts}`, { text: true });
   if (output.json) output.value({ erased: id });
   else output.line(`session ${id} is erased`);
   return 0;

@@ -15,7 +15,7 @@ function words(text: string): string[] {
   return plain(text)
     .split(" ")
     .filter((word) => word !== "" && !empty.has(word))
-    .map((word) => (/^[a-z]{4,}[^s]s$/.test(word) ? word.slice(0, -1) : word));
+    .map((word) => (/^[a-z]{2,}[^su]s$/.test(word) ? word.slice(0, -1) : word));
 }
 
 /** Lower case, one blank between words; scripts without blanks word by character. */
