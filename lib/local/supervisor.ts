@@ -2,6 +2,7 @@
 // dies, and tells people what runs where. It touches no session; durability does not depend on it.
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { signDevToken } from "../api/dev-token.ts";
 import { SessionBusy } from "../core/errors.ts";
@@ -9,7 +10,7 @@ import { banner } from "./banner.ts";
 import { devSecretFile, readDevSecret } from "./dev-secret.ts";
 import { startDevServices } from "./dev-services.ts";
 import { readSettings } from "./settings.ts";
-import type { WorkerMessage } from "./worker.ts";
+import type { SupervisorMessage, WorkerMessage } from "./worker.ts";
 
 /** The content of `<BATON_DATA>/dev.json`. */
 export type DevInfo = {
@@ -42,33 +43,39 @@ export async function startSupervisor(
   refuseSecond(infoFile);
   const secretFile = devSecretFile(settings.data);
   const token = await signDevToken({ secret: readDevSecret(secretFile), tenant: "dev", user: "you", now: Date.now() });
-  const services = await startDevServices({
-    agents: settings.agent,
-    data: settings.data,
-    cwd: options.cwd ?? process.cwd(),
-  });
+  const cwd = options.cwd ?? process.cwd();
+  // The services and the worker start side by side; the worker waits for their addresses before it takes work.
+  const starting = startDevServices({ agents: settings.agent, data: settings.data, cwd });
 
   let port = settings.port;
   let worker: ChildProcess | undefined;
   let failures = 0;
   let stopping = false;
   let announced = false;
+  let broken = false;
   const { promise: ended, resolve: end } = Promise.withResolvers<number>();
 
   const start = () => {
     const child = fork(join(import.meta.dirname, "worker.ts"), {
-      env: { ...env, ...services.env, PORT: String(port), BATON_DATA: settings.data, BATON_SECRET_FILE: secretFile },
-      cwd: options.cwd ?? process.cwd(),
+      env: { ...env, ...compileCache(), PORT: String(port), BATON_DATA: settings.data, BATON_SECRET_FILE: secretFile },
+      cwd,
       execArgv: [...process.execArgv, ...workerFlags],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     worker = child;
+    starting.then(
+      ({ env: addresses }) => {
+        if (child.connected) child.send({ kind: "services", env: addresses } satisfies SupervisorMessage);
+      },
+      () => child.kill("SIGKILL"),
+    );
     let unusable: string | undefined;
-    child.on("message", (message: WorkerMessage) => {
+    child.on("message", async (message: WorkerMessage) => {
       if (message.kind === "unusable") {
         unusable = message.message;
         return;
       }
+      const services = await starting;
       port = message.port;
       failures = 0;
       const url = `http://127.0.0.1:${port}`;
@@ -91,6 +98,7 @@ export async function startSupervisor(
     });
     child.on("exit", (code, signal) => {
       if (stopping) return end(0);
+      if (broken) return end(1);
       if (unusable !== undefined || (!announced && code !== 0 && signal === null)) {
         process.stderr.write(`baton: ${unusable ?? "the worker could not start"}\n`);
         return end(1);
@@ -112,11 +120,21 @@ export async function startSupervisor(
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  starting.catch((error: unknown) => {
+    broken = true;
+    process.stderr.write(`baton: ${error instanceof Error ? error.message : String(error)}\n`);
+  });
   start();
   const code = await ended;
-  await services.stop();
+  await starting.then((services) => services.stop()).catch(() => {});
   rmSync(infoFile, { force: true });
   return code;
+}
+
+/** The same cache of compiled code as this process has, if it has one. */
+function compileCache(): Record<string, string> {
+  const folder = getCompileCacheDir();
+  return folder ? { NODE_COMPILE_CACHE: folder } : {};
 }
 
 /** Two runtimes on one folder would take each other's sessions over again and again. */

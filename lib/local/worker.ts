@@ -10,8 +10,8 @@ import { createSmtpMailer } from "../adapters/smtp-mailer.ts";
 import { createApi } from "../api/create-api.ts";
 import { createJwtAuthenticator } from "../api/dev-token.ts";
 import { BatonError } from "../core/errors.ts";
-import { recoverAtBoot } from "../recovery/recover-at-boot.ts";
 import { sweepMemory } from "../memory/sweep-memory.ts";
+import { recoverAtBoot } from "../recovery/recover-at-boot.ts";
 import { sweepAll } from "../recovery/sweep-all.ts";
 import { readApprovalSecret } from "./approval-secret.ts";
 import { buildRuntime, openStorage } from "./build-runtime.ts";
@@ -28,6 +28,9 @@ export type WorkerMessage =
   /** It cannot start, and trying again changes nothing. */
   | { kind: "unusable"; message: string };
 
+/** What the supervisor tells the worker: where the agent's companion services are. */
+export type SupervisorMessage = { kind: "services"; env: Record<string, string> };
+
 const sweepEveryMs = 5000;
 const learnEveryMs = 30_000;
 
@@ -42,6 +45,7 @@ async function main(): Promise<void> {
     loadAgents(settings.agent, process.cwd()),
     openModel(settings),
     openStorage(settings, Date.now),
+    companionServices(),
   ]);
   let url = "";
   const runtime = buildRuntime({
@@ -119,6 +123,13 @@ async function main(): Promise<void> {
   process.on("SIGINT", stop);
   // The supervisor is gone: nobody would restart or stop this process.
   process.on("disconnect", stop);
+}
+
+/** Waits until the supervisor has started them: a tool that runs before would not find its service. */
+async function companionServices(): Promise<void> {
+  if (!process.send) return;
+  const { env } = await new Promise<SupervisorMessage>((resolve) => process.once("message", resolve));
+  Object.assign(process.env, env);
 }
 
 function tell(message: WorkerMessage): void {
