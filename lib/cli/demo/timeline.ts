@@ -33,6 +33,8 @@ function detail({ type, data }: DemoEvent): string {
       return `${String(data.tool)} -> ${String((data.approvers as string[] | undefined)?.join(", "))}`;
     case "approval.mailed":
       return `to ${String(data.to)}`;
+    case "approval.shown":
+      return `to ${String(data.by)}; nothing is decided by looking`;
     case "approval.decided":
       return String(data.status);
     case "turn.finished":
