@@ -5,6 +5,7 @@ import { fillArguments, type Known } from "./arguments.ts";
 import type { DemoTool, MessagesRequest } from "./check-request.ts";
 import { findTask, isAlreadyExecuted, lastUserText, type Task, type ToolRun, toolRuns } from "./conversation.ts";
 import { factsNamedIn, findFact, gatherFacts, isObject, parseJson, sayFact } from "./facts.ts";
+import { findFacts } from "./find-facts.ts";
 import { isProject, replyInProject } from "./project-rules.ts";
 import type { ReplyLine } from "./script-line.ts";
 import { disclaimer, introduction, writeText } from "./write-text.ts";
@@ -15,7 +16,7 @@ const builtIns = ["update_progress", "recall"];
 /** The reply to a request; the same request always gets the same one. */
 export function replyByRules(request: MessagesRequest): ReplyLine {
   const tools = request.tool_choice?.type === "none" ? [] : (request.tools ?? []);
-  if (tools.length === 0) return { text: writeText(request) };
+  if (tools.length === 0) return { text: findFacts(request) ?? writeText(request) };
   if (isProject(tools)) return replyInProject(request);
   const task = findTask(request);
   return task ? workOn(task, request, tools) : (useBuiltIn(request, tools) ?? { text: chat(request) });
