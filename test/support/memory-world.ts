@@ -3,10 +3,12 @@ import { defineAgent } from "baton";
 import { createApi } from "../../lib/api/create-api.ts";
 import type { AgentOptions } from "../../lib/core/define-agent.ts";
 import type { Agent } from "../../lib/core/define-flow.ts";
+import type { EventOf } from "../../lib/core/event.ts";
 import { extractionOpening } from "../../lib/core/memory/extraction.ts";
 import type { Fact } from "../../lib/core/memory.ts";
 import type { Model, ModelRequest } from "../../lib/ports/model.ts";
 import { type Embedded, type EmbedOptions, embed } from "../../lib/testing/embed.ts";
+import type { FakeClock } from "../../lib/testing/fake-clock.ts";
 import { authenticate } from "../api/api-fixture.ts";
 
 export const ann = { tenant: "acme", user: "ann" };
@@ -106,3 +108,21 @@ function asked(request: ModelRequest) {
 export function whole(request: ModelRequest | undefined): string {
   return JSON.stringify([request?.system, request?.messages]);
 }
+
+/** What the log tells of long-term memory. */
+export async function learnt(world: MemoryWorld, sessionId: string): Promise<EventOf<"memory.updated">[]> {
+  const events = await world.app.deps.store.log.events("acme", sessionId, 0);
+  return events.flatMap(({ event }) => (event.type === "memory.updated" ? [event] : []));
+}
+
+export const advance = (world: MemoryWorld, ms: number) => (world.app.clock as FakeClock).advance(ms);
+
+export const known = {
+  text: "Something that is known.",
+  kind: "context" as const,
+  source: { sessionId: "20261130_120000_0000abcd", turn: 1 },
+  origin: "user" as const,
+  validFrom: 1,
+  storedAt: 1,
+  revision: 1,
+};
