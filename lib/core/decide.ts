@@ -19,7 +19,8 @@ export type Decision =
   | { next: "act"; calls: number[] }
   | { next: "compact" }
   | { next: "wait"; seconds: number }
-  | { next: "yield"; segment: number }
+  /** On in another execution. `turn`: with the next turn, which nobody has written to (project mode). */
+  | { next: "yield"; segment: number; turn?: number }
   | { next: "finish" }
   /** Nothing to do here until `dueAt` (absent: until something happens). */
   | { next: "done"; dueAt?: number };

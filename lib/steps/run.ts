@@ -9,6 +9,7 @@ import { sha256 } from "../store/encoding.ts";
 import type { Head, Writer } from "../store/log.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import type { StepInput, StepName, StepOutput } from "./io.ts";
+import { projectGoesOn } from "./project/goes-on.ts";
 
 /** Losing a race for a version this often means something other than parallel calls. */
 const maxRaces = 200;
@@ -83,7 +84,10 @@ export function decide(deps: Deps, head: Head, compactionDue = false): Decision 
 
 /** The same for an execution that may not own the turn: what belongs to another one is its business. */
 export function decideOwn(deps: Deps, head: Head, input: StepInput): Decision {
-  const { turn, marks } = head.state;
+  const { turn, marks, turns } = head.state;
+  // Each turn of a project gets an execution of its own, since the history of one is bounded.
+  const isOver = !turn && marks.compactRequested === undefined && input.turn <= turns;
+  if (isOver && projectGoesOn(deps, head)) return { next: "yield", turn: turns + 1, segment: 0 };
   const mine = turn ? turn.owner === input.execution : marks.compactRequested !== undefined;
   return mine ? decide(deps, head) : { next: "done" };
 }
@@ -120,14 +124,17 @@ function fence(head: Head, input: StepInput): Head & { state: OpenState } {
 }
 
 function toOutput(input: StepInput, head: Head, decision: Decision): StepOutput {
-  const turn = head.state.turn?.turn ?? input.turn;
-  const segment = head.state.turn?.segment ?? input.segment;
   const { tenant, sessionId } = input;
+  const nextTurn = decision.next === "yield" ? decision.turn : undefined;
+  const turn = nextTurn ?? head.state.turn?.turn ?? input.turn;
+  // The machine adds one.
+  const segment = nextTurn === undefined ? (head.state.turn?.segment ?? input.segment) : -1;
   return {
     tenant,
     sessionId,
     turn,
     segment,
+    execution: input.execution,
     next: decision.next,
     calls: decision.next === "act" ? decision.calls : [],
     waitSeconds: decision.next === "wait" ? Math.max(1, decision.seconds) : 0,
@@ -137,6 +144,6 @@ function toOutput(input: StepInput, head: Head, decision: Decision): StepOutput 
 
 /** The output of a step that has nothing to do any more. */
 export function doneOutput(input: StepInput): StepOutput {
-  const { tenant, sessionId, turn, segment } = input;
-  return { tenant, sessionId, turn, segment, next: "done", calls: [], waitSeconds: 0, handOver: "" };
+  const { tenant, sessionId, turn, segment, execution } = input;
+  return { tenant, sessionId, turn, segment, execution, next: "done", calls: [], waitSeconds: 0, handOver: "" };
 }

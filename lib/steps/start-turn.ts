@@ -5,9 +5,12 @@ import type { Head } from "../store/log.ts";
 import { agentOf, type Deps } from "./deps.ts";
 import { expectLesson } from "./expect-lesson.ts";
 import { projectGoesOn } from "./project/goes-on.ts";
-import { autoTurn, startNextExecution, talkTurn } from "./project/project-turn.ts";
+import { autoTurn, talkTurn } from "./project/project-turn.ts";
 import type { Run } from "./run.ts";
 import { consumed, unread } from "./unread.ts";
+
+/** Until the sweeper looks after a project whose next execution was never seen to start. */
+const startGraceMs = 60_000;
 
 /** When the sweeper looks for the answer, if nobody delivered it. */
 const deliveryLookMs = 60_000;
@@ -40,8 +43,9 @@ export async function startTurn(run: Run, from?: Head): Promise<Head> {
     }
     const next = head.state.turns + 1;
     if (auto && input.turn !== next) {
-      // An execution starts only the project's turn that it was made for.
-      await startNextExecution(deps, head);
+      // An execution starts only the project's turn that it was made for; the machine starts the one for this.
+      const now = deps.clock.now();
+      await deps.store.statuses.write(head.state, head.version, now, now + startGraceMs);
       return head;
     }
     // First: the turn may end on any way, and none of them may forget it.

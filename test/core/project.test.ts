@@ -98,6 +98,20 @@ describe("planFeatures", () => {
   });
 });
 
+describe("the size of a feature list", () => {
+  it("is bounded, over all calls", () => {
+    const long = (id: string) => planned(id, { description: "x".repeat(2000) });
+    const features = Array.from({ length: 15 }, (_, i) => long(`f${i}`));
+    const first = planFeatures(emptyHandoff, { features }, [checkTool]);
+    if (!("record" in first)) throw new Error("refused");
+    const more = Array.from({ length: 15 }, (_, i) => long(`g${i}`));
+    const second = planFeatures(first.record, { features: more }, [checkTool]);
+    expect("refused" in second && second.refused.join()).toMatch(
+      /characters of at most 40000; describe features shorter/,
+    );
+  });
+});
+
 describe("completeFeature", () => {
   it("lets the turn's feature pass on a successful check that came after the work and before the commit", () => {
     const result = completeFeature(recordOf("a", "b"), { id: "a", callId: "check-2" }, evidence(...good));

@@ -6,9 +6,10 @@ import type { Model } from "../../lib/ports/model.ts";
 import type { Webhooks } from "../../lib/ports/webhooks.ts";
 import { forkSession } from "../../lib/sessions/time-travel/fork-session.ts";
 import { rollbackSession } from "../../lib/sessions/time-travel/rollback-session.ts";
+import { nameExecution } from "../../lib/steps/run.ts";
 import { crashAt, crashPoints } from "../../lib/testing/crash-points.ts";
 import { type Embedded, type EmbedOptions, embed } from "../../lib/testing/embed.ts";
-import { replayModel } from "../../lib/testing/replay-model.ts";
+import { fakeClock } from "../../lib/testing/fake-clock.ts";
 import { type ScriptedModel, scriptedModel } from "../../lib/testing/scripted-model.ts";
 import { define, runsOf, taskWorld } from "../batch/task-world.ts";
 import {
@@ -431,21 +432,24 @@ describe("a project that dies", () => {
     }
   });
 
-  it("is taken up by the sweeper when the start of its next execution was lost (G1)", async () => {
-    const site = newSite();
-    const embedded = embed({ agents: [projectAgent(site)], model: replayModel(wellPlayed("a")) });
-    open.push(embedded);
-    const { orchestrator } = embedded.deps;
-    let lost = 0;
-    embedded.deps.orchestrator = {
-      ...orchestrator,
-      start: async (name, input) => (input.turn > 1 && lost++ === 0 ? "started" : orchestrator.start(name, input)),
-    };
-    const { sessionId } = await embedded.send("make it");
-    await embedded.idle();
-    expect(turnsOf(await eventsOf(embedded, sessionId))).toEqual(["initializer: completed"]);
-    await embedded.boot();
-    await embedded.idle();
-    expect(turnsOf(await eventsOf(embedded, sessionId))).toEqual(["initializer: completed", "worker a 1: completed"]);
+  it("is taken up by the sweeper when its next execution never starts (G1)", async () => {
+    const clock = fakeClock();
+    let sessionId = "";
+    const game: Play = start([...plan("a"), ...built("a", 3)], {
+      embed: { clock },
+      // An execution of that name comes too early, finds the turn at work, and ends: the name is used up.
+      onAsk: async (n) => {
+        const next = { tenant: "acme", sessionId, turn: 2, segment: 0 };
+        if (n === 2) await game.embedded.deps.orchestrator.start(nameExecution(next), { ...next, cause: "" });
+      },
+    });
+    ({ sessionId } = await game.embedded.send("make it"));
+    await game.embedded.idle();
+    expect(turnsOf(await eventsOf(game.embedded, sessionId))).toEqual(["initializer: completed"]);
+    await clock.advance(60_000);
+    expect(await game.embedded.sweep()).toMatchObject({ started: 1 });
+    await game.embedded.idle();
+    const events = await eventsOf(game.embedded, sessionId);
+    expect(turnsOf(events)).toEqual(["initializer: completed", "worker a 1: completed"]);
   });
 });

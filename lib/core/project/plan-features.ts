@@ -52,12 +52,15 @@ export function planFeatures(
     if (fault) refused.push(`${feature.id}: ${fault}`);
     else features.push(feature);
   }
-  if (features.length > maxFeatures) refused.push(`a project has at most ${maxFeatures} features`);
+  const chars = JSON.stringify(features).length;
+  if (chars > maxChars)
+    refused.push(`the list has ${chars} characters of at most ${maxChars}; describe features shorter`);
   if (refused.length > 0) return { refused };
   return { record: { ...record, goal: record.goal || (plan.goal ?? ""), features } };
 }
 
-const maxFeatures = 200;
+/** The list is shown whole on every resume, so it must be small beside any window. */
+const maxChars = 40_000;
 
 /** Is `after` a list that `before` may become? Every feature stays where it is, as it was worded, and none un-passes. */
 export function mayBecome(before: readonly Feature[], after: readonly Feature[]): boolean {

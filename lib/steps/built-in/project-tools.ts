@@ -7,7 +7,7 @@ import { builtInNames, type ModelAgent } from "../../core/define-agent.ts";
 import { defineTool, type Tool } from "../../core/define-tool.ts";
 import type { HandoffRecord } from "../../core/handoff.ts";
 import { completeFeature } from "../../core/project/complete-feature.ts";
-import { type FeaturePlan, featurePlan, planFeatures } from "../../core/project/plan-features.ts";
+import { type FeaturePlan, featurePlan, mayBecome, planFeatures } from "../../core/project/plan-features.ts";
 import type { ProjectRules } from "../../core/project/project-options.ts";
 import { turnCalls } from "../../core/project/turn-calls.ts";
 import { canonical } from "../../store/encoding.ts";
@@ -95,6 +95,7 @@ async function write(
     const head = await run.owned();
     const current = await currentHandoff(run.deps, head);
     const record = await change(head, current.record);
+    if (!mayBecome(current.record.features ?? [], record.features ?? [])) throw new Refused("features never change");
     if (current.stored && canonical(record) === canonical(current.stored)) return record;
     let wrote = false;
     await run.commitOwned(({ state }) => {

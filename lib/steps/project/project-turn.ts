@@ -9,7 +9,6 @@ import { type ProjectTurn, projectTurn } from "../../core/project.ts";
 import type { Head } from "../../store/log.ts";
 import { agentOf, type Deps } from "../deps.ts";
 import { readHandoff } from "../handoff.ts";
-import { nameExecution } from "../run.ts";
 
 /** What the turn that a message starts is for; undefined when the agent is in no project. */
 export function talkTurn(deps: Pick<Deps, "agents">, { state }: Pick<Head, "state">): ProjectTurn | undefined {
@@ -38,20 +37,4 @@ export async function autoTurn(
     from: { user: state.user, via: "task" as const },
   };
   return { type: "turn.started", turn, owner: "", messages: [message], project };
-}
-
-/** Until the sweeper looks after a project whose next execution was never seen to start. */
-const startGraceMs = 60_000;
-
-/** Each turn of a project gets an execution of its own: the history of one is bounded. Again is a no-op. */
-export async function startNextExecution(
-  deps: Pick<Deps, "store" | "clock" | "orchestrator">,
-  head: Head,
-): Promise<void> {
-  const { tenant, sessionId } = head;
-  const turn = head.state.turns + 1;
-  const now = deps.clock.now();
-  await deps.store.statuses.write(head.state, head.version, now, now + startGraceMs);
-  const name = nameExecution({ tenant, sessionId, turn, segment: 0 });
-  await deps.orchestrator.start(name, { tenant, sessionId, turn, segment: 0, cause: "" });
 }
