@@ -6,6 +6,7 @@ import type { Deps } from "../lib/steps/deps.ts";
 import type { StepInput, StepName, StepOutput } from "../lib/steps/io.ts";
 import { doneOutput, isFenced } from "../lib/steps/run.ts";
 import { smallPayload } from "../lib/workflow/payload-limit.ts";
+import { type MachineInput, stepInput } from "../lib/workflow/step-input.ts";
 import type { Wiring } from "./wire.ts";
 
 type Step = (deps: Deps, input: StepInput) => Promise<StepOutput | Record<string, never>>;
@@ -16,7 +17,8 @@ const stopMarginMs = 5_000;
 
 /** `late`: parts of the wiring that can only be made during an invocation, such as what needs a secret. */
 export function lambdaStep(name: StepName, step: Step, wiring: Wiring, late?: () => Promise<Partial<Wiring>>) {
-  return async (input: StepInput, invocation: Invocation): Promise<StepOutput | Record<string, never>> => {
+  return async (given: MachineInput, invocation: Invocation): Promise<StepOutput | Record<string, never>> => {
+    const input = stepInput(given);
     const stopping = AbortSignal.timeout(Math.max(0, invocation.getRemainingTimeInMillis() - stopMarginMs));
     try {
       return smallPayload(name, await step({ ...wiring, ...(await late?.()), stopping }, input));

@@ -22,6 +22,7 @@ async function walk(rounds: number): Promise<{ ms: number; states: number }> {
   const at = { tenant: "bench", sessionId: "20260101_000000_00000000", turn: 1, segment: 0 };
   const output = (next: StepOutput["next"]): StepOutput => ({
     ...at,
+    execution: "bench",
     next,
     calls: next === "act" ? [0] : [],
     waitSeconds: 0,

@@ -7,6 +7,7 @@ import { type StepInput, type StepName, stepNames } from "../steps/io.ts";
 import type { Definition } from "../workflow/asl.ts";
 import { arnPlaceholders, stateMachineDefinition } from "../workflow/definition.ts";
 import { smallPayload } from "../workflow/payload-limit.ts";
+import { type MachineInput, stepInput } from "../workflow/step-input.ts";
 import { callbackSeconds, stepTable } from "../workflow/step-table.ts";
 import { type Callbacks, createCallbacks } from "./callbacks.ts";
 
@@ -133,13 +134,14 @@ function taskHandlers(options: InterpreterOptions, callbacks: Callbacks, { guard
   type Handler = (parameters: unknown) => Promise<unknown>;
   const steps = stepNames.map((name): [string, Handler] => [
     stepTable[name].state,
-    (input) => guarded(async () => smallPayload(name, (await handlers[name](input as StepInput)) ?? null)),
+    (input) =>
+      guarded(async () => smallPayload(name, (await handlers[name](stepInput(input as MachineInput))) ?? null)),
   ]);
   const ask: Handler = async (parameters) => {
-    const { Payload } = parameters as { Payload: StepInput & { taskToken: string } };
+    const { Payload } = parameters as { Payload: MachineInput & { taskToken: string } };
     const released = callbacks.wait(Payload.taskToken, callbackTimeoutMs);
     try {
-      await guarded(() => handlers.ask(Payload));
+      await guarded(() => handlers.ask(stepInput(Payload)));
     } catch (error) {
       callbacks.drop(Payload.taskToken);
       throw error;

@@ -28,6 +28,8 @@ export type StepOutput = {
   sessionId: string;
   turn: number;
   segment: number;
+  /** As in `StepInput`: the next step takes it from here. */
+  execution: string;
   next: Decision["next"];
   /** Indexes of the open calls when `next` is "act", else empty. */
   calls: number[];

@@ -18,7 +18,7 @@ export function stateMachineDefinition(arns: Record<StepName, string>, partition
     Comment: "Baton: one execution per turn segment. Losing it loses nothing; the log decides.",
     StartAt: "Begin",
     States: {
-      Begin: { ...step("begin", arns, { "cause.$": "$.cause" }), Next: "Route" },
+      Begin: { ...step("begin", arns), Parameters: { ...sessionFields, "cause.$": "$.cause" }, Next: "Route" },
       Route: route,
       Think: { ...step("think", arns), Next: "Route" },
       Calls: calls(arns, partition),
@@ -31,7 +31,13 @@ export function stateMachineDefinition(arns: Record<StepName, string>, partition
       },
       HandOver: handOver(partition),
       Finish: { ...step("finish", arns), Next: "Route" },
-      Fail: { ...step("fail", arns, { "error.$": "$.error.Error" }), Catch: [all("Failed")], Next: "Route" },
+      Fail: {
+        ...step("fail", arns),
+        // Begin may have failed, so there may be no more than what the execution was started with.
+        Parameters: { ...sessionFields, "error.$": "$.error.Error" },
+        Catch: [all("Failed")],
+        Next: "Route",
+      },
       Done: { Type: "Succeed" },
       Failed: {
         Type: "Fail",
@@ -58,14 +64,16 @@ const sessionFields: Template = {
   "sessionId.$": "$.sessionId",
   "turn.$": "$.turn",
   "segment.$": "$.segment",
+  "execution.$": "$$.Execution.Name",
 };
 
+/** The first rule that fits is taken, and most rounds have calls. */
 const route: State = {
   Type: "Choice",
   Choices: (
     [
-      ["think", "Think"],
       ["act", "Calls"],
+      ["think", "Think"],
       ["finish", "Finish"],
       ["done", "Done"],
       ["compact", "Compact"],
@@ -76,12 +84,12 @@ const route: State = {
   Default: "Failed",
 };
 
-function step(name: StepName, arns: Record<StepName, string>, extra: Template = {}) {
+/** Takes the state as it is: `stepInput` picks from it. */
+function step(name: StepName, arns: Record<StepName, string>) {
   const { stateTimeoutSeconds, retry } = stepTable[name];
   return {
     Type: "Task" as const,
     Resource: arns[name],
-    Parameters: { ...sessionFields, "execution.$": "$$.Execution.Name", ...extra },
     TimeoutSeconds: stateTimeoutSeconds,
     Retry: retriersOf(retry),
     Catch: [all("Fail")],
@@ -93,7 +101,7 @@ function calls(arns: Record<StepName, string>, partition: string): MapState {
   return {
     Type: "Map",
     ItemsPath: "$.calls",
-    ItemSelector: { ...sessionFields, "execution.$": "$$.Execution.Name", "index.$": "$$.Map.Item.Value" },
+    ItemSelector: { "state.$": "$", "index.$": "$$.Map.Item.Value" },
     // The most that AWS runs at once in an inline Map, and the interpreter's own limit.
     MaxConcurrency: 40,
     ItemProcessor: {
@@ -107,12 +115,9 @@ function calls(arns: Record<StepName, string>, partition: string): MapState {
   };
 }
 
-const callFields: Template = { ...sessionFields, "execution.$": "$.execution", "index.$": "$.index" };
-
 function act(arn: string): TaskState {
   return {
     Type: "Task",
-    Comment: "Its input is what ItemSelector selected; selecting it again would cost the interpreter 50 µs.",
     Resource: arn,
     TimeoutSeconds: stepTable.act.stateTimeoutSeconds,
     Retry: retriersOf(stepTable.act.retry),
@@ -127,7 +132,7 @@ function ask(arn: string, partition: string): TaskState {
     Type: "Task",
     Comment: "The record holds the expiry. Running out of time never means approved: Act looks at the record again.",
     Resource: `arn:${partition}:states:::lambda:invoke.waitForTaskToken`,
-    Parameters: { FunctionName: arn, Payload: { ...callFields, "taskToken.$": "$$.Task.Token" } },
+    Parameters: { FunctionName: arn, Payload: callPayload },
     TimeoutSeconds: stepTable.ask.stateTimeoutSeconds,
     Retry: retriersOf(stepTable.ask.retry),
     Catch: [lookAgain("Act")],
@@ -135,6 +140,8 @@ function ask(arn: string, partition: string): TaskState {
     Next: "Act",
   };
 }
+
+const callPayload: Template = { "state.$": "$.state", "index.$": "$.index", "taskToken.$": "$$.Task.Token" };
 
 /** Starts the next segment and forgets it. Its name is made by the step, so a second start is a no-op. */
 function handOver(partition: string): TaskState {

@@ -13,8 +13,7 @@ const input: StepInput = {
   segment: 0,
   execution: "e1",
 };
-const { execution: _, ...ids } = input;
-const done: StepOutput = { ...ids, next: "done", calls: [], waitSeconds: 0, handOver: "" };
+const done: StepOutput = { ...input, next: "done", calls: [], waitSeconds: 0, handOver: "" };
 const invocation = { getRemainingTimeInMillis: () => 60_000 };
 
 /** Only the log is looked at; the step is given the rest as it is. */

@@ -67,8 +67,19 @@ function machine(script: Partial<StepOutput>[], options: Partial<InterpreterOpti
 }
 
 function output(input: StepInput, change: Partial<StepOutput>): StepOutput {
-  const { tenant, sessionId, turn, segment } = input;
-  return { tenant, sessionId, turn, segment, next: "done", calls: [], waitSeconds: 0, handOver: "", ...change };
+  const { tenant, sessionId, turn, segment, execution } = input;
+  return {
+    tenant,
+    sessionId,
+    turn,
+    segment,
+    execution,
+    next: "done",
+    calls: [],
+    waitSeconds: 0,
+    handOver: "",
+    ...change,
+  };
 }
 
 const lastEvent = ({ events }: Machine) => events.at(-1);

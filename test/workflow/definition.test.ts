@@ -95,21 +95,21 @@ describe("the state machine", () => {
       error: true,
     };
     const startFields = "StateMachineArn Name tenant sessionId turn segment cause".split(" ");
+    // "$" and "$.state" are what a step answered (StepOutput), which has ids and numbers only.
     const sources = [
-      "$.tenant $.sessionId $.turn $.segment $.cause $.execution $.index $.handOver $.error.Error",
+      "$ $.state $.tenant $.sessionId $.turn $.segment $.cause $.index $.handOver $.error.Error",
       "$$.Execution.Name $$.Map.Item.Value $$.Task.Token $$.StateMachine.Id",
     ];
     const known = new Set([...sources.join(" ").split(" "), "States.MathAdd($.segment, 1)"]);
-    // Act alone has no template: its input is the item that Calls selects.
-    const templates = [...states].flatMap(([name, state]): [string, Template | undefined][] => {
-      if (state.Type === "Task" && name !== "Act") return [[name, state.Parameters]];
+    const templates = [...states].flatMap(([name, state]): [string, Template][] => {
+      if (state.Type === "Task") return state.Parameters ? [[name, state.Parameters]] : [];
       return state.Type === "Map" ? [[name, state.ItemSelector]] : [];
     });
-    expect(templates.filter(([, template]) => template === undefined)).toEqual([]);
+    expect(templates.map(([name]) => name)).toEqual(["Begin", "Calls", "Ask", "HandOver", "Fail"]);
     for (const [name, template] of templates) {
       for (const [field, value] of leaves(template)) {
         if (field.endsWith(".$")) expect(known, `${name}.${field}`).toContain(value);
-        const allowed = name === "HandOver" ? startFields : [...Object.keys(inputFields), "FunctionName"];
+        const allowed = name === "HandOver" ? startFields : [...Object.keys(inputFields), "state", "FunctionName"];
         expect(allowed, `${name}.${field}`).toContain(field.replace(".$", ""));
       }
     }
