@@ -13,16 +13,20 @@ export type Row = {
   body: string;
 };
 
+type Stored = Exclude<Value, Uint8Array> | { bytes: string };
 type Values = [string, string, number | null, number | null, string | null, string | null, string];
 
 /** The values of the columns, in the order of `Row`. */
 export function toRow({ pk, sk, ttl, due, list, listAt, ...rest }: Item): Values {
-  const body = JSON.stringify(rest, (_name, value: unknown) =>
-    value instanceof Uint8Array
-      ? { bytes: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") }
-      : value,
-  );
-  return [pk, sk, ttl ?? null, due ?? null, list ?? null, listAt ?? null, body];
+  const body: Record<string, Stored> = {};
+  for (const [name, value] of Object.entries(rest)) {
+    if (value !== undefined) body[name] = value instanceof Uint8Array ? { bytes: base64(value) } : value;
+  }
+  return [pk, sk, ttl ?? null, due ?? null, list ?? null, listAt ?? null, JSON.stringify(body)];
+}
+
+function base64(value: Uint8Array): string {
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
 }
 
 /** Throws UnreadableRecord naming the key and the attribute. */

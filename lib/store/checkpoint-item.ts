@@ -25,7 +25,8 @@ export async function checkpointItem(checkpoint: Checkpoint, eventText: string, 
     type: event.type,
     hash,
     prevHash,
-    state: canonical(stored(state)),
+    // Plain JSON: nothing hashes or compares a snapshot, and an event is canonical because it is hashed.
+    state: JSON.stringify(stored(state)),
     ...(await encode("event", eventText, sessionBlobs(tenant, sessionId), blobs)),
   };
   const bytes = itemBytes(item);

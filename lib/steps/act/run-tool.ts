@@ -54,9 +54,12 @@ async function attempt(deps: Deps, head: OpenHead, tool: Tool, block: CallBlock,
     if (deps.stopping.aborted) throw error;
     return failure(deps, head, tool, block, index, error);
   } finally {
-    timer.abort();
+    timer.abort(answered);
   }
 }
+
+/** A plain reason: without one, each call would pay for an error with its stack that nobody reads. */
+const answered = "the tool has answered";
 
 function success(tool: Tool, value: unknown): CallOutcome {
   const output: Json = value === undefined ? null : toJson(value, `what "${tool.name}" answered`);
