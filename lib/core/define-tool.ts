@@ -5,6 +5,7 @@ import { type Duration, parseDuration } from "./duration.ts";
 import { InvalidDefinition } from "./errors.ts";
 import type { Effect } from "./event.ts";
 import type { Json, JsonObject } from "./json.ts";
+import { maxToolTimeoutMs } from "./limits.ts";
 
 /** What a tool's code gets besides its input. Frozen. */
 export type ToolContext = {
@@ -122,14 +123,11 @@ export type Tool = {
   readonly resources?: (output: unknown) => string[];
 };
 
-/** Longest time-out of a tool: a Lambda lives 15 minutes at most. */
-const maxTimeoutMs = 14 * 60_000;
-
 export function defineTool<Input extends z.ZodType, Output>(options: ToolOptions<Input, Output>): Tool {
   const name = typeof options?.name === "string" ? options.name : "?";
   const checked = check(toolOptions, options, `tool "${name}"`);
   const timeoutMs = parseDuration(checked.timeout ?? "60s", `tool "${name}".timeout`);
-  if (timeoutMs > maxTimeoutMs) {
+  if (timeoutMs > maxToolTimeoutMs) {
     throw new InvalidDefinition(
       `tool "${name}".timeout: at most 14m, since one call is one Lambda run; split longer work`,
     );

@@ -41,5 +41,7 @@ export const maxPauses = 10;
 export const maxRecoveries = 3;
 /** Longest stay in the machine's Wait state; beyond it the segment ends with a due time. */
 export const maxWaitSeconds = 60;
+/** Longest time-out of a tool: a Lambda lives 15 minutes at most. */
+export const maxToolTimeoutMs = 14 * 60_000;
 /** Added to a tool's time-out to get its lease. */
 export const leaseMarginMs = 10_000;

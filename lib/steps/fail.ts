@@ -1,6 +1,6 @@
 // fail: a step ended with an error. What happens next depends on the kind of the error, read from its
 // literal name: a passing fault leaves the turn open for recovery, a final one ends it with its reason.
-import { dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
+import { CallInProgress, dispositionOf, type ErrorRecord, errorTable } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import { renderStanding } from "../core/project/render-turn.ts";
 import { countUsage } from "./budget/count-usage.ts";
@@ -25,10 +25,9 @@ export async function fail(deps: Deps, input: StepInput): Promise<StepOutput> {
   if (turn?.owner !== input.execution) return doneOutput(input);
   const disposition = dispositionOf(name);
   if (disposition === "Transient" || disposition === "Conflict") {
-    const marked = await run.commitOwned(
-      (): Event => ({ type: "session.resume_marked", cause: "execution_failed" }),
-      head,
-    );
+    // Somebody else holds a call of the turn: to have waited for that in vain is no fault of this session.
+    const cause = name === CallInProgress.kind.name ? "due" : "execution_failed";
+    const marked = await run.commitOwned((): Event => ({ type: "session.resume_marked", cause }), head);
     const now = deps.clock.now();
     await deps.store.statuses.write(marked.state, marked.version, now, now + retryLaterMs);
     return doneOutput(input);

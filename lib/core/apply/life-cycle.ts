@@ -3,7 +3,7 @@
 
 import type { At } from "../apply.ts";
 import type { Event, EventOf, ResumeCause } from "../event.ts";
-import { maxWaitSeconds } from "../limits.ts";
+import { leaseMarginMs, maxToolTimeoutMs, maxWaitSeconds } from "../limits.ts";
 import { afterTurn, revived } from "../project.ts";
 import type { SessionState, TurnState } from "../state.ts";
 import { openTurn, without } from "./open-turn.ts";
@@ -17,9 +17,11 @@ export function resumed(state: SessionState, event: EventOf<"session.resumed">, 
   if (!after.turn) {
     return { ...after, lifecycle: { kind: "open" }, ...(state.project ? { project: revived(state.project) } : {}) };
   }
-  const calls = event.voidLeases
-    ? after.turn.calls.map((call) => (call.status === "started" ? { ...call, leaseUntil: 0 } : call))
-    : after.turn.calls;
+  // No lease lasts longer than this from now on: what says so was given before the clock was set back.
+  const latest = event.voidLeases ? 0 : at.at + maxToolTimeoutMs + leaseMarginMs;
+  const calls = after.turn.calls.map((call) =>
+    call.status === "started" ? { ...call, leaseUntil: Math.min(call.leaseUntil ?? 0, latest) } : call,
+  );
   return {
     ...after,
     lifecycle: { kind: "open" },
