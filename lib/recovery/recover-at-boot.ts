@@ -39,7 +39,10 @@ export async function recoverAtBoot(deps: Deps, options: { slot: string }): Prom
   });
   const accused = accusedOf(suspects);
   const waiting = new Map(inOrder(suspects, accused).map((head) => [nameOf(head), head]));
-  const aloneMs = Math.min(longestAloneMs, Math.max(shortestAloneMs, patienceMs / Math.max(1, suspects.length)));
+  const aloneMs = Math.min(
+    longestAloneMs,
+    Math.max(shortestAloneMs, Math.round(patienceMs / Math.max(1, suspects.length))),
+  );
 
   async function goOn(): Promise<void> {
     let before = atOnce;
