@@ -29,8 +29,8 @@ export function estimateTokens(what: string | Message | Request): number {
   return system + tools + what.messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 }
 
-/** Stored events and blocks never change, and each is counted in every call of its turn. */
-const counted = new WeakMap<Event | Block, number>();
+/** Stored events, blocks and schemas of tools never change, and each is counted in every call of its turn. */
+const counted = new WeakMap<Event | Block | JsonObject, number>();
 
 /** Tokens that an event adds to what the model sees; 0 for events that it never sees. */
 export function estimateEvent(event: Event): number {
@@ -123,6 +123,14 @@ function countBlock(block: Block): number {
 }
 
 function toolTokens(tool: Request["tools"][number]): number {
-  const schema = estimateTokens(JSON.stringify(tool.inputSchema));
-  return callOverhead + estimateTokens(tool.name) + estimateTokens(tool.description) + schema;
+  const { name, description, inputSchema } = tool;
+  return callOverhead + estimateTokens(name) + estimateTokens(description) + schemaTokens(inputSchema);
+}
+
+function schemaTokens(schema: JsonObject): number {
+  const known = counted.get(schema);
+  if (known !== undefined) return known;
+  const tokens = estimateTokens(JSON.stringify(schema));
+  counted.set(schema, tokens);
+  return tokens;
 }

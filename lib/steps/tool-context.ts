@@ -6,7 +6,14 @@ import type { Deps } from "./deps.ts";
 
 export type CallPlace = { turn: number; round: number; index: number; tool: string };
 
-export function toolContext(deps: Deps, state: SessionState, place: CallPlace, signal: AbortSignal): ToolContext {
+/** `signal`: a function makes it when the tool first asks for it, since a combined one is costly. */
+export function toolContext(
+  deps: Deps,
+  state: SessionState,
+  place: CallPlace,
+  signal: AbortSignal | (() => AbortSignal),
+): ToolContext {
+  let made = typeof signal === "function" ? undefined : signal;
   const { tenant, sessionId, user, key } = state;
   return Object.freeze({
     tenant,
@@ -16,7 +23,10 @@ export function toolContext(deps: Deps, state: SessionState, place: CallPlace, s
     turn: place.turn,
     round: place.round,
     idempotencyKey: idempotencyKey({ tenant, sessionId, turn: place.turn, round: place.round, index: place.index }),
-    signal,
+    get signal() {
+      made ??= typeof signal === "function" ? signal() : signal;
+      return made;
+    },
     log: (message: string, fields: Record<string, string | number | boolean> = {}) =>
       deps.log.info(message, { ...fields, tenant, sessionId, tool: place.tool }),
     progress: (message: string) =>

@@ -101,7 +101,7 @@ function calls(arns: Record<StepName, string>, partition: string): MapState {
   return {
     Type: "Map",
     ItemsPath: "$.calls",
-    ItemSelector: { "state.$": "$", "index.$": "$$.Map.Item.Value" },
+    ItemSelector: { "state.$": "$", "item.$": "$$.Map.Item" },
     // The most that AWS runs at once in an inline Map, and the interpreter's own limit.
     MaxConcurrency: 40,
     ItemProcessor: {
@@ -141,7 +141,7 @@ function ask(arn: string, partition: string): TaskState {
   };
 }
 
-const callPayload: Template = { "state.$": "$.state", "index.$": "$.index", "taskToken.$": "$$.Task.Token" };
+const callPayload: Template = { "state.$": "$.state", "item.$": "$.item", "taskToken.$": "$$.Task.Token" };
 
 /** Starts the next segment and forgets it. Its name is made by the step, so a second start is a no-op. */
 function handOver(partition: string): TaskState {

@@ -95,10 +95,10 @@ describe("the state machine", () => {
       error: true,
     };
     const startFields = "StateMachineArn Name tenant sessionId turn segment cause".split(" ");
-    // "$" and "$.state" are what a step answered (StepOutput), which has ids and numbers only.
+    // "$" and "$.state" are what a step answered (StepOutput), which has ids and numbers only; "$.item" is one of its `calls`.
     const sources = [
-      "$ $.state $.tenant $.sessionId $.turn $.segment $.cause $.index $.handOver $.error.Error",
-      "$$.Execution.Name $$.Map.Item.Value $$.Task.Token $$.StateMachine.Id",
+      "$ $.state $.item $.tenant $.sessionId $.turn $.segment $.cause $.handOver $.error.Error",
+      "$$.Execution.Name $$.Map.Item $$.Task.Token $$.StateMachine.Id",
     ];
     const known = new Set([...sources.join(" ").split(" "), "States.MathAdd($.segment, 1)"]);
     const templates = [...states].flatMap(([name, state]): [string, Template][] => {
@@ -109,7 +109,8 @@ describe("the state machine", () => {
     for (const [name, template] of templates) {
       for (const [field, value] of leaves(template)) {
         if (field.endsWith(".$")) expect(known, `${name}.${field}`).toContain(value);
-        const allowed = name === "HandOver" ? startFields : [...Object.keys(inputFields), "state", "FunctionName"];
+        const allowed =
+          name === "HandOver" ? startFields : [...Object.keys(inputFields), "state", "item", "FunctionName"];
         expect(allowed, `${name}.${field}`).toContain(field.replace(".$", ""));
       }
     }

@@ -11,7 +11,12 @@ describe("stepInput", () => {
   });
 
   it("takes a call from beside the state", () => {
-    expect(stepInput({ state, index: 4, taskToken: "token" })).toEqual({ ...ids, index: 4, taskToken: "token" });
+    expect(stepInput({ state, item: { Value: 0 } })).toEqual({ ...ids, index: 0 });
+    expect(stepInput({ state, item: { Value: 4 }, taskToken: "token" })).toEqual({
+      ...ids,
+      index: 4,
+      taskToken: "token",
+    });
   });
 
   it("keeps a step's own fields, empty ones too", () => {

@@ -32,10 +32,7 @@ async function attempt(deps: Deps, head: OpenHead, tool: Tool, block: CallBlock,
   const { turn, round } = head.state.turn;
   const timer = new AbortController();
   const abort = new AbortController();
-  const ctx = toolContext(
-    deps,
-    head.state,
-    { turn, round, index, tool: tool.name },
+  const ctx = toolContext(deps, head.state, { turn, round, index, tool: tool.name }, () =>
     AbortSignal.any([abort.signal, deps.stopping]),
   );
   try {
