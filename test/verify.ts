@@ -11,13 +11,19 @@ const stages: Stage[] = [
   { name: "format and lint", command: ["biome", "ci", "."] },
   { name: "types", command: ["tsc", "-p", "."] },
 ];
-const suites: { name: string; filter: string[] }[] = [
-  { name: "architecture and unit", filter: ["test/architecture", "test/adapters", "test/api", "test/cli", "test/core", "test/demo-model", "test/local", "test/mail", "test/sessions", "test/steps", "test/store", "test/testing", "test/workflow", "test/contract", "examples"] },
-  { name: "hazards", filter: ["test/hazards"] },
-  { name: "crash", filter: ["test/crash"] },
-  { name: "cdk", filter: ["test/constructs", "test/lambdas"] },
-  { name: "docs", filter: ["test/docs"] },
-  { name: "end to end", filter: ["test/e2e"] },
+/** What has a suite of its own; the first suite is all the rest, so that no file is forgotten. */
+const suites: { name: string; folders: string[] }[] = [
+  { name: "hazards", folders: ["test/hazards"] },
+  { name: "crash", folders: ["test/crash"] },
+  { name: "soak", folders: ["test/soak"] },
+  { name: "cdk", folders: ["test/constructs", "test/lambdas"] },
+  { name: "docs", folders: ["test/docs"] },
+  { name: "end to end", folders: ["test/e2e"] },
+];
+const rest = suites.flatMap(({ folders }) => folders.flatMap((name) => ["--exclude", `${name}/**`]));
+const runs = [
+  { name: "architecture, unit and contract", options: rest },
+  ...suites.map(({ name, folders }) => ({ name, options: folders })),
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "baton-verify-"));
@@ -30,10 +36,17 @@ for (const stage of stages) {
   if (run(stage.command)) passed++;
   else failed++;
 }
-for (const [i, suite] of suites.entries()) {
+for (const [i, suite] of runs.entries()) {
   console.log(`\n== ${suite.name}`);
   const report = join(folder, `${i}.json`);
-  const ok = run(["vitest", "run", "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`, ...suite.filter]);
+  const ok = run([
+    "vitest",
+    "run",
+    "--reporter=dot",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+    ...suite.options,
+  ]);
   const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : {};
   passed += counts.numPassedTests ?? 0;
   failed += counts.numFailedTests ?? 0;
