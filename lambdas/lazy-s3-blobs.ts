@@ -1,7 +1,7 @@
 // Blobs are for payloads over 32 KB, which most steps never see, and the S3 client is large: a bundle of its own
 // (lib/constructs/bundling.ts), loaded when first needed.
-import { BatonError, errorTable } from "../lib/core/errors.ts";
 import type { Blobs } from "../lib/ports/blobs.ts";
+import { knownError } from "./known-error.ts";
 import { once } from "./once.ts";
 
 export function lazyS3Blobs(bucket: string): Blobs {
@@ -10,7 +10,7 @@ export function lazyS3Blobs(bucket: string): Blobs {
     try {
       return await question(await blobs());
     } catch (error) {
-      throw known(error);
+      throw knownError(error);
     }
   };
   return {
@@ -18,11 +18,4 @@ export function lazyS3Blobs(bucket: string): Blobs {
     get: (tenant, sha256) => ask((s3) => s3.get(tenant, sha256)),
     remove: (tenant, sha256) => ask((s3) => s3.remove(tenant, sha256)),
   };
-}
-
-/** The other bundle has its own copy of the error classes; by name they are ours. */
-function known(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof BatonError) return error;
-  const kind = errorTable.get(error.name);
-  return kind ? new BatonError(kind, error.message, { cause: error }) : error;
 }

@@ -6,8 +6,9 @@ import { sweepMemory } from "../lib/memory/sweep-memory.ts";
 import { readExecutionEvent } from "../lib/recovery/execution-event.ts";
 import { wire } from "./wire.ts";
 import { wireModel } from "./wire-model.ts";
+import { withEmbeddings } from "./with-embeddings.ts";
 
-const base = wire({ model: wireModel() });
+const base = withEmbeddings(wire({ model: wireModel() }));
 /** Left for what was decided to be written; for one more try of the sweep. */
 const stopMarginMs = 10_000;
 const sweepMarginMs = 90_000;

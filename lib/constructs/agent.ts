@@ -8,6 +8,7 @@ import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
+import { requireTitan } from "../adapters/bedrock-embeddings-model.ts";
 import { InvalidDefinition } from "../core/errors.ts";
 import { type StepName, stepNames } from "../steps/io.ts";
 import { stepTable } from "../workflow/step-table.ts";
@@ -15,6 +16,7 @@ import { AgentApi, type TokenRules } from "./agent-api.ts";
 import { Approvals, type MailProps } from "./approvals.ts";
 import { Batch, type TaskEvent } from "./batch.ts";
 import { ExecutionAlarms } from "./execution-alarms.ts";
+import { grantEmbeddings } from "./grant-embeddings.ts";
 import { HandlerFunction } from "./handler-function.ts";
 import { machineArn } from "./machine-arn.ts";
 import { Memory } from "./memory.ts";
@@ -55,6 +57,13 @@ export type AgentProps = {
    * @default Anthropic's own
    */
   modelUrl?: string;
+  /**
+   * Model of Amazon Bedrock that compares facts by meaning, for agents with `memory.similarity: "embeddings"`:
+   * "amazon.titan-embed-text-v2:0". Think and the function of long-term memory may invoke it, and it alone, in the
+   * stack's region.
+   * @default none; facts are compared by their words
+   */
+  embeddings?: string;
   /**
    * Variables that the tools read; in the functions that load the agent.
    * @default none
@@ -120,7 +129,11 @@ export class Agent extends Construct {
         description: `Baton: state ${stepTable[name].state}`,
         timeoutSeconds: stepTable[name].functionTimeoutSeconds,
         memoryMb: props.memoryMb?.[name] ?? stepTable[name].memoryMb,
-        environment: { ...environment, ...(asksModel(name) ? this.#modelEnvironment(props) : {}) },
+        environment: {
+          ...environment,
+          ...(asksModel(name) ? this.#modelEnvironment(props) : {}),
+          ...(name === "think" ? embeddingsEnvironment(props) : {}),
+        },
         ...(asksModel(name) || name === "ask" ? { paramsAndSecrets: secretsExtension } : {}),
       });
     this.steps = Object.fromEntries(stepNames.map((name) => [name, step(name)])) as Record<StepName, HandlerFunction>;
@@ -146,9 +159,12 @@ export class Agent extends Construct {
       machine,
       modelKey: this.modelKey,
       deadLetters: this.recovery.deadLetters,
-      environment: { ...environment, ...this.#modelEnvironment(props) },
+      environment: { ...environment, ...this.#modelEnvironment(props), ...embeddingsEnvironment(props) },
       paramsAndSecrets: secretsExtension,
     });
+    if (props.embeddings !== undefined) {
+      for (const { role } of [steps.think, this.memory.remember]) grantEmbeddings(role, props.embeddings);
+    }
     const { events = [] } = props;
     this.batch = events.length > 0 ? new Batch(this, "Batch", { ...outside, events }) : undefined;
     for (const handler of [steps.ask, this.api?.handler, this.recovery.recover, this.recovery.sweep]) {
@@ -175,6 +191,10 @@ export class Agent extends Construct {
 
 const secretsExtension = ParamsAndSecretsLayerVersion.fromVersion(ParamsAndSecretsVersions.V1_0_103);
 
+function embeddingsEnvironment({ embeddings }: AgentProps): Record<string, string> {
+  return embeddings === undefined ? {} : { BATON_EMBEDDINGS_MODEL: embeddings };
+}
+
 /** Every option is honoured, so one that is not known is a mistake. */
 const known: Record<keyof AgentProps, true> = {
   entry: true,
@@ -184,6 +204,7 @@ const known: Record<keyof AgentProps, true> = {
   publicUrl: true,
   modelKey: true,
   modelUrl: true,
+  embeddings: true,
   environment: true,
   memoryMb: true,
   encryptionKey: true,
@@ -196,6 +217,7 @@ function refuseUnknown(props: AgentProps): void {
   const unknown = Object.keys(props).filter((key) => !(key in known));
   if (unknown.length > 0) throw new InvalidDefinition(`Agent: unknown option ${unknown.join(", ")}`);
   const reserved = Object.keys(props.environment ?? {}).filter((key) => key.startsWith("BATON_"));
+  if (props.embeddings !== undefined) requireTitan(props.embeddings, "Agent.embeddings");
   if (reserved.length > 0) throw new InvalidDefinition(`Agent.environment: ${reserved.join(", ")} is set by Baton`);
 }
 

@@ -18,8 +18,10 @@ export type Bundle = {
 /** Bundles lambdas/`name`.ts with the agent module at `agentEntry` (absolute) into `dir`. Throws what esbuild reports. */
 export async function bundleLambda(name: string, agentEntry: string, dir: string): Promise<Bundle> {
   const { metafile } = await build(bundleOptions(name, agentEntry, dir));
-  if (usesLater(metafile)) {
-    const { inputs, outputs } = (await build({ ...bundleOptions(name, agentEntry, dir), ...laterEntry })).metafile;
+  const later = laterFiles(metafile);
+  if (later.length > 0) {
+    const entryPoints = Object.fromEntries(later.map((file) => [file, lambdaPath(`${file}.ts`)]));
+    const { inputs, outputs } = (await build({ ...bundleOptions(name, agentEntry, dir), entryPoints })).metafile;
     Object.assign(metafile.inputs, inputs);
     Object.assign(metafile.outputs, outputs);
   }
@@ -52,7 +54,7 @@ export function bundleOptions(name: string, agentEntry: string, dir: string) {
       // Lambda's credentials are always in the environment; the other providers are 90 KB.
       "@aws-sdk/credential-provider-node": lambdaPath("environment-credentials.ts"),
     },
-    plugins: [zodNamespace, later],
+    plugins: [zodNamespace, loadedLater],
   } satisfies BuildOptions;
 }
 
@@ -72,20 +74,22 @@ const zodNamespace: Plugin = {
 };
 
 /**
- * The S3 client is loaded by the few steps that meet a large payload. It is bundled apart, since a shared chunk would
- * make everything that it needs of the SDK's core part of each cold start: 40 KB.
+ * The S3 client is loaded by the few steps that meet a large payload, Bedrock's by the few turns that choose facts by meaning. They
+ * are bundled apart, since a shared chunk would make everything that they need of the SDK's core part of each cold start: 40 KB.
  */
-const later: Plugin = {
-  name: "later",
+const loadedLater: Plugin = {
+  name: "loaded-later",
   setup(setup) {
-    setup.onResolve({ filter: /^\.\/s3-blobs\.ts$/ }, () => ({ path: "./s3-blobs.mjs", external: true }));
+    setup.onResolve({ filter: /^\.\/(?:s3-blobs|bedrock-embeddings)\.ts$/ }, ({ path }) => ({
+      path: path.replace(/ts$/, "mjs"),
+      external: true,
+    }));
   },
 };
 
-const laterEntry = { entryPoints: { "s3-blobs": lambdaPath("s3-blobs.ts") } };
-
-function usesLater({ outputs }: Metafile): boolean {
-  return Object.values(outputs).some((output) => output.imports.some(({ path }) => path === "./s3-blobs.mjs"));
+function laterFiles({ outputs }: Metafile): string[] {
+  const imported = Object.values(outputs).flatMap((output) => output.imports.map(({ path }) => path));
+  return ["s3-blobs", "bedrock-embeddings"].filter((file) => imported.includes(`./${file}.mjs`));
 }
 
 function lambdaPath(file: string): string {

@@ -102,8 +102,12 @@ export function apply(state: SessionState | null, event: Event, at: At, target?:
         ...addUsage(state, event, at),
         marks: { ...without(state.marks, "compactRequested"), compactNotBefore: event.notBefore },
       };
-    case "memory.updated":
-      return addUsage(state, event, at);
+    case "memory.updated": {
+      const after = addUsage(state, event, at);
+      return event.embeddings ? addUsage(after, event.embeddings, at) : after;
+    }
+    case "memory.recalled":
+      return withTurn(addUsage(state, event, at), (turn) => ({ ...turn, recalled: at.version }));
     case "compaction.requested":
       return { ...state, marks: { ...state.marks, compactRequested: at.version } };
     case "handoff.updated":

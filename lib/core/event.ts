@@ -4,6 +4,7 @@ import type { AssistantContent, ResultBlock, StopReason, Usage, UserContent } fr
 import type { ErrorRecord } from "./errors.ts";
 import type { HandoffRecord } from "./handoff.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { MemoryEvent } from "./memory/memory-event.ts";
 import type { Origin } from "./origins.ts";
 import type { ProjectTurn } from "./project.ts";
 
@@ -228,18 +229,7 @@ export type Event =
       usdMicros: number;
     }
   | { type: "handoff.updated"; record: HandoffRecord }
-  | {
-      /** Long-term memory has looked at a turn; once for each. Ids only: what a fact says can be corrected and deleted. */
-      type: "memory.updated";
-      turn: number;
-      added: string[];
-      closed: string[];
-      /** Why something that was found was not taken, or why nothing was learnt. */
-      refused: string[];
-      model?: string;
-      usage: Usage;
-      usdMicros: number;
-    }
+  | MemoryEvent
   | { type: "session.resumed"; cause: ResumeCause; owner: string; voidLeases: boolean }
   | { type: "session.resume_marked"; cause: ResumeCause }
   | {

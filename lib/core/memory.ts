@@ -28,7 +28,12 @@ export type Fact = {
   correctedAt?: number;
   /** Counts corrections, from 1: what was decided about another text is void. */
   revision: number;
+  /** The direction of its text, by one model of embeddings; absent until it is needed, and after a correction. */
+  vector?: FactVector;
 };
+
+/** `packed`: see lib/store/fact-vector.ts. It tells about the text, so it is kept and deleted with it, and never shown outside. */
+export type FactVector = { model: string; packed: string };
 
 export const factIdPattern = /^[0-9a-f]{20}$/;
 
@@ -42,15 +47,27 @@ export type MemoryOptions = {
   maxFacts?: number;
   /** Model that finds facts in what the user said. @default the summarizer */
   model?: string;
+  /**
+   * How the facts are found that are nearest to what the user says, when not all of them fit: by their words, or by
+   * meaning too. "embeddings" needs a runtime that has them: BATON_EMBEDDINGS, or `embeddings` of the Agent construct.
+   * @default "lexical"
+   */
+  similarity?: "lexical" | "embeddings";
 };
 
 export const memorySchema = z.strictObject({
   enabled: z.boolean().default(false),
   maxFacts: z.int().min(1).max(1000).default(200),
   model: z.string().min(1).optional(),
+  similarity: z.enum(["lexical", "embeddings"]).default("lexical"),
 });
 
-export type MemoryRules = { enabled: boolean; maxFacts: number; model: string };
+export type MemoryRules = {
+  enabled: boolean;
+  maxFacts: number;
+  model: string;
+  similarity: "lexical" | "embeddings";
+};
 
 /**
  * Did the session's user write all of them in person? What a task or somebody else says in a session is no statement of

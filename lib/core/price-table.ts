@@ -1,4 +1,5 @@
-// The one data file of prices: public list prices of the Messages API, standard rate, cache writes for five minutes.
+// The one data file of prices: public list prices of the Messages API, standard rate, cache writes for five minutes; and of
+// embeddings, which have input only.
 // Whole micro-dollars per million tokens: 3_000_000 is $3. Batch, fast-mode and regional rates are not in it.
 
 export const priceTable = {
@@ -32,6 +33,9 @@ export const priceTable = {
       long: { overTokens: 100_000, input: 500_000, output: 2_500_000, cacheWrite: 625_000, cacheRead: 50_000 },
     },
     "claude-haiku-4-5": { input: 1_000_000, output: 5_000_000, cacheWrite: 1_250_000, cacheRead: 100_000 },
+    // Amazon Bedrock, page Pricing, on demand: $0.00002 per 1,000 input tokens, through public price lists that cite it
+    // (2026-11-30).
+    "amazon.titan-embed-text-v2:0": { input: 20_000, output: 0, cacheWrite: 0, cacheRead: 0 },
     "claude-3-5-haiku": { input: 800_000, output: 4_000_000, cacheWrite: 1_000_000, cacheRead: 80_000 },
   },
 } as const;

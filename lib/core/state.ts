@@ -52,6 +52,8 @@ export type TurnState = {
   deliver?: boolean;
   /** Somebody else than the session's user in person wrote in it: no facts about the user are shown. */
   impersonal?: boolean;
+  /** Version of the event that says which facts the turn is shown; absent when nobody had to choose. */
+  recalled?: number;
   /** Project mode: what the turn is for, and how far it is. */
   project?: ProjectTurn;
   /** Since when people are asked (epoch ms). */

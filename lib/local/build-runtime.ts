@@ -18,6 +18,7 @@ import type { Prices } from "../core/prices.ts";
 import { approvalMails } from "../mail/approval-mails.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
+import type { Embeddings } from "../ports/embeddings.ts";
 import type { Mailer } from "../ports/mailer.ts";
 import type { Model } from "../ports/model.ts";
 import type { Signer } from "../ports/signer.ts";
@@ -25,6 +26,7 @@ import type { Table } from "../ports/table.ts";
 import type { Webhooks } from "../ports/webhooks.ts";
 import type { Deps } from "../steps/deps.ts";
 import { createSteps } from "../steps/index.ts";
+import { requireEmbeddings } from "../steps/require-embeddings.ts";
 import { createStore } from "../store/index.ts";
 import { createAfterExecutions } from "./after-executions.ts";
 import { createInterpreter, type Interpreter, type InterpreterOptions } from "./interpreter.ts";
@@ -33,6 +35,8 @@ import { webhookKey } from "./webhook-key.ts";
 export type RuntimeOptions = {
   agents: ReadonlyMap<string, Agent>;
   model: Model;
+  /** @default none: an agent whose memory asks for them is refused */
+  embeddings?: Embeddings;
   table: Table;
   blobs: Blobs;
   log: Log;
@@ -65,7 +69,9 @@ export type Runtime = {
   stop(graceMs?: number): Promise<void>;
 };
 
+/** Throws `InvalidDefinition` when an agent needs what is not given. */
 export function buildRuntime(options: RuntimeOptions): Runtime {
+  requireEmbeddings(options);
   const clock = options.clock ?? createSystemClock();
   const live = createLiveBus();
   const stopping = new AbortController();
@@ -101,6 +107,7 @@ export function buildRuntime(options: RuntimeOptions): Runtime {
     orchestrator: { start: fails, release: fails, isRunning: fails },
     ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
     ...(options.prices ? { prices: options.prices } : {}),
+    ...(options.embeddings ? { embeddings: options.embeddings } : {}),
   };
   const after = createAfterExecutions(deps);
   const interpreter = createInterpreter({

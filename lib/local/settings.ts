@@ -1,5 +1,6 @@
 // The embedded runtime's settings, from the environment (contract.md). An unknown value fails with its mend.
 import { resolve } from "node:path";
+import { defaultEmbeddingModel, requireTitan } from "../adapters/bedrock-embeddings-model.ts";
 import { InvalidDefinition } from "../core/errors.ts";
 
 export type Settings = {
@@ -9,6 +10,9 @@ export type Settings = {
   store: "sqlite" | "dynamodb" | "memory";
   agent: string;
   model: "demo" | "anthropic";
+  embeddings: "off" | "bedrock";
+  /** Bedrock's id of the model of embeddings. */
+  embeddingsModel: string;
   smtpUrl?: string;
   mailFrom: string;
   /** A file of prices laid over the table's own. */
@@ -32,6 +36,8 @@ export function readSettings(env: NodeJS.ProcessEnv, cwd: string): Settings {
     store,
     agent: env.BATON_AGENT || "examples/aml-investigator/agent.ts",
     model,
+    embeddings: oneOf("BATON_EMBEDDINGS", env.BATON_EMBEDDINGS || "off", ["off", "bedrock"]),
+    embeddingsModel: requireTitan(env.BATON_EMBEDDINGS_MODEL || defaultEmbeddingModel, "BATON_EMBEDDINGS_MODEL"),
     mailFrom: env.BATON_MAIL_FROM || "Baton <baton@localhost.localdomain>",
     ...(env.BATON_PRICES ? { prices: env.BATON_PRICES } : {}),
     ...(env.BATON_SMTP_URL ? { smtpUrl: env.BATON_SMTP_URL } : {}),

@@ -41,16 +41,20 @@ async function main(): Promise<void> {
     level: process.env.BATON_LOG === "info" ? "info" : "warn",
   });
   const secret = readDevSecret(required("BATON_SECRET_FILE"));
-  const [agents, model, storage] = await Promise.all([
+  const [agents, model, storage, embeddings] = await Promise.all([
     loadAgents(settings.agent, process.cwd()),
     openModel(settings),
     openStorage(settings, Date.now),
+    settings.embeddings === "off"
+      ? undefined
+      : import("./open-embeddings.ts").then(({ openEmbeddings }) => openEmbeddings(settings)),
     companionServices(),
   ]);
   let url = "";
   const runtime = buildRuntime({
     agents,
     model: model.model,
+    ...(embeddings ? { embeddings } : {}),
     ...storage,
     log,
     mailer: settings.smtpUrl

@@ -2,7 +2,7 @@
 // fences attempts, what was decided is stored before it is carried out, and the log says that it was done.
 import { type BatonError, isDisposition, toErrorRecord, VersionConflict } from "../core/errors.ts";
 import { countUsage } from "../steps/budget/count-usage.ts";
-import { isHeld } from "../steps/budget/paid-reply.ts";
+import { isHeld } from "../steps/budget/paid-call.ts";
 import type { Deps } from "../steps/deps.ts";
 import { createWriter } from "../steps/run.ts";
 import type { Decided, Lesson } from "../store/lessons.ts";

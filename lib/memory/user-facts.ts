@@ -5,7 +5,10 @@ import { iso } from "../sessions/outside-units.ts";
 import type { Deps } from "../steps/deps.ts";
 import type { FactScope } from "../store/facts.ts";
 
-export type FactView = Omit<Fact, "validFrom" | "validTo" | "storedAt" | "closedAt" | "correctedAt" | "revision"> & {
+export type FactView = Omit<
+  Fact,
+  "validFrom" | "validTo" | "storedAt" | "closedAt" | "correctedAt" | "revision" | "vector"
+> & {
   /** ISO 8601 UTC. */
   validFrom: string;
   validTo?: string;
@@ -46,6 +49,7 @@ function viewFact({
   storedAt: _s,
   closedAt: _c,
   revision: _r,
+  vector: _v,
   validFrom,
   validTo,
   correctedAt,

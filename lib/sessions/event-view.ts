@@ -42,6 +42,7 @@ function shown(event: Event): object {
       return event.retryAt === undefined ? {} : { retryAt: iso(event.retryAt) };
     case "model.replied":
     case "compaction.done":
+    case "memory.recalled":
       return { usd: usd(event.usdMicros) };
     case "compaction.refused":
       return { usd: usd(event.usdMicros), notBefore: iso(event.notBefore) };

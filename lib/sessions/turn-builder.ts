@@ -1,7 +1,7 @@
 // One turn of a rebuilt session: folds the turn's events into its steps. A step may change while the turn goes on
 // (an action is planned, runs, ends); what stands in `steps` is how it stood at the last event.
 import type { Checkpoint } from "../core/checkpoint.ts";
-import { noUsage, type UserContent } from "../core/content.ts";
+import { noUsage, type Usage, type UserContent } from "../core/content.ts";
 import type { ErrorRecord } from "../core/errors.ts";
 import type { EndReason, EventOf, InboxMessage } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
@@ -47,7 +47,7 @@ export function createTurnBuilder(number: number, startedAt: number, notice?: Tu
     }
   }
 
-  function spend(event: EventOf<"model.replied"> | EventOf<"compaction.done"> | EventOf<"compaction.refused">): void {
+  function spend(event: { usage: Usage; usdMicros: number }): void {
     usage = {
       inputTokens: usage.inputTokens + event.usage.inputTokens,
       outputTokens: usage.outputTokens + event.usage.outputTokens,
@@ -112,6 +112,7 @@ export function createTurnBuilder(number: number, startedAt: number, notice?: Tu
         break;
       case "compaction.done":
       case "compaction.refused":
+      case "memory.recalled":
         spend(event);
         break;
       case "turn.finished":

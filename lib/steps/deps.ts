@@ -5,6 +5,7 @@ import { AgentChanged } from "../core/errors.ts";
 import type { Prices } from "../core/prices.ts";
 import type { ApprovalMails } from "../ports/approval-mails.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
+import type { Embeddings } from "../ports/embeddings.ts";
 import type { Live } from "../ports/live.ts";
 import type { Mailer } from "../ports/mailer.ts";
 import type { Model } from "../ports/model.ts";
@@ -18,6 +19,8 @@ export type Deps = {
   /** By name; the first is the default. */
   agents: ReadonlyMap<string, Agent>;
   model: Model;
+  /** For agents whose memory compares by meaning (`requireEmbeddings`). @default none */
+  embeddings?: Embeddings;
   orchestrator: Orchestrator;
   clock: Clock;
   ids: Ids;

@@ -10,19 +10,21 @@ import { decide, type Run, startRun } from "./run.ts";
 import { advanceFlow } from "./think/flow-step.ts";
 import { askModel } from "./think/model-step.ts";
 import { takeSteered } from "./think/take-steered.ts";
+import { recallFacts } from "./think/turn-facts.ts";
 
 export async function think(deps: Deps, input: StepInput): Promise<StepOutput> {
   const run = startRun(deps, input, "think");
   let head = await run.owned();
   let decision = decide(deps, head);
-  if (decision.next === "think" && agentOf(deps, head.state.agent).kind === "agent") {
+  const agent = agentOf(deps, head.state.agent);
+  if (decision.next === "think" && agent.kind === "agent") {
     const before = head.version;
     head = await takeSteered(run, head);
+    head = await recallFacts(run, head, inRole(agent, head.state));
     // A stop may have come in between.
     if (head.version !== before) decision = decide(deps, head);
   }
   if (decision.next !== "think") return leave(run, head, decision);
-  const agent = agentOf(deps, head.state.agent);
   const after =
     agent.kind === "flow" ? await advanceFlow(run, head, agent) : await askModel(run, head, inRole(agent, head.state));
   return after === "compact" ? leave(run, head, decide(deps, head, true)) : leave(run, after, decide(deps, after));

@@ -1,7 +1,7 @@
 // Long-term memory (F#<factId> in the partition of one tenant's user): who else looks there has another key. Deleting is
 // real: the item goes, and only its id stays for a while, so that work under way cannot bring it back.
 import { UnreadableRecord } from "../core/errors.ts";
-import { type Fact, factKinds } from "../core/memory.ts";
+import { type Fact, type FactVector, factKinds } from "../core/memory.ts";
 import { dayMs } from "../core/utc-day.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Item, Table, Value } from "../ports/table.ts";
@@ -19,7 +19,9 @@ export interface Facts {
   add(scope: FactScope, fact: Fact): Promise<"added" | "there" | "deleted">;
   /** Ends a fact if it holds and its text is the one of `revision`; else nothing happens. */
   close(scope: FactScope, end: { id: string; revision: number; validTo: number; replacedBy?: string }): Promise<void>;
-  /** The user's own wording instead; null when there is no such fact, or another correction came between. */
+  /** Keeps the direction of its text, if that is still the one of `revision`; else nothing happens. */
+  keepVector(scope: FactScope, kept: { id: string; revision: number; vector: FactVector }): Promise<void>;
+  /** The user's own wording instead, whose direction nobody knows; null when there is no such fact, or another correction came between. */
   correct(scope: FactScope, id: string, text: string): Promise<Fact | null>;
   /** False when there was none. */
   remove(scope: FactScope, id: string): Promise<boolean>;
@@ -68,6 +70,10 @@ export function createFacts(table: Table, clock: Clock): Facts {
       };
       await table.update(factKey(tenant, user, id), { set }, { revision, validTo: undefined, format: currentFormat });
     },
+    async keepVector({ tenant, user }, { id, revision, vector }) {
+      const set = { vector: vector.packed, vectorModel: vector.model };
+      await table.update(factKey(tenant, user, id), { set }, { revision, format: currentFormat });
+    },
     async correct(scope, id, text) {
       const found = await get(scope, id);
       if (!found) return null;
@@ -75,7 +81,7 @@ export function createFacts(table: Table, clock: Clock): Facts {
       const set = { text, origin: "user", correctedAt: clock.now(), revision: revision + 1 };
       const after = await table.update(
         factKey(scope.tenant, scope.user, id),
-        { set },
+        { set, remove: ["vector", "vectorModel"] },
         { revision, format: currentFormat },
       );
       return after === "refused" ? null : read(after);
@@ -91,8 +97,14 @@ export function createFacts(table: Table, clock: Clock): Facts {
   };
 }
 
-function write({ id: _id, source, ...fact }: Fact): Omit<Item, "pk" | "sk"> {
-  return { format: currentFormat, ...fact, sessionId: source.sessionId, turn: source.turn };
+function write({ id: _id, source, vector, ...fact }: Fact): Omit<Item, "pk" | "sk"> {
+  return {
+    format: currentFormat,
+    ...fact,
+    sessionId: source.sessionId,
+    turn: source.turn,
+    ...(vector ? { vector: vector.packed, vectorModel: vector.model } : {}),
+  };
 }
 
 function read(raw: Item): Fact {
@@ -126,5 +138,6 @@ function read(raw: Item): Fact {
     ...(item.replacedBy === undefined ? {} : { replacedBy: text("replacedBy") }),
     ...optional("correctedAt"),
     revision: number("revision"),
+    ...(item.vector === undefined ? {} : { vector: { model: text("vectorModel"), packed: text("vector") } }),
   };
 }

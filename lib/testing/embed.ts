@@ -7,6 +7,7 @@ import { buildRuntime, type Runtime, type RuntimeOptions } from "../local/build-
 import type { InterpreterOptions } from "../local/interpreter.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Clock, Ids, Log } from "../ports/clock.ts";
+import type { Embeddings } from "../ports/embeddings.ts";
 import type { Model } from "../ports/model.ts";
 import type { Table } from "../ports/table.ts";
 import { sweepAll } from "../recovery/sweep-all.ts";
@@ -19,6 +20,7 @@ export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} 
 export type EmbedOptions = {
   agents: Agent[];
   model: Model;
+  embeddings?: Embeddings;
   /** @default a new memory table */
   table?: Table;
   blobs?: Blobs;
@@ -68,6 +70,7 @@ export function embed(options: EmbedOptions): Embedded {
         options.onEvent?.(event);
       },
     },
+    ...(options.embeddings ? { embeddings: options.embeddings } : {}),
     ...(options.prices ? { prices: options.prices } : {}),
     ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
     ...(options.mailer ? { mailer: options.mailer } : {}),

@@ -17,12 +17,15 @@ export function factsAt(facts: readonly Fact[], at: number): Fact[] {
     .toSorted((a, b) => a.validFrom - b.validFrom || (a.id < b.id ? -1 : 1));
 }
 
+/** Do all of them fit? Then nobody has to choose. */
+export function allFit(facts: readonly Fact[], maxTokens: number): boolean {
+  return facts.reduce((sum, fact) => sum + sizeOf(fact), 0) <= maxTokens;
+}
+
 /** `nearest` is asked only when not all fit: indexes of `facts`, the nearest first. */
-export function fitFacts(facts: readonly Fact[], maxTokens: number, nearest: () => readonly number[]): ShownFact[] {
-  const shown = facts.map(showFact);
-  const sizes = shown.map(({ text, source = "" }) => estimateTokens(`| ${text} (from the user, ${source})\n`));
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  if (total <= maxTokens) return shown;
+export function fitFacts(facts: readonly Fact[], maxTokens: number, nearest: () => readonly number[]): Fact[] {
+  if (allFit(facts, maxTokens)) return [...facts];
+  const sizes = facts.map(sizeOf);
   const chosen = new Set<number>();
   let left = maxTokens;
   for (const index of nearest()) {
@@ -31,10 +34,15 @@ export function fitFacts(facts: readonly Fact[], maxTokens: number, nearest: () 
     left -= size;
     chosen.add(index);
   }
-  return shown.filter((_, index) => chosen.has(index));
+  return facts.filter((_, index) => chosen.has(index));
 }
 
-function showFact({ text, origin, source, validFrom }: Fact): ShownFact {
+function sizeOf(fact: Fact): number {
+  const { text, source = "" } = showFact(fact);
+  return estimateTokens(`| ${text} (from the user, ${source})\n`);
+}
+
+export function showFact({ text, origin, source, validFrom }: Fact): ShownFact {
   return {
     text,
     origin,

@@ -9,7 +9,8 @@ import { retryDelayMs } from "../../core/model-retry.ts";
 import { repairMessages } from "../../core/repair.ts";
 import type { ModelReply, ModelRequest } from "../../ports/model.ts";
 import type { Head } from "../../store/log.ts";
-import { isHeld, type PaidReply, paidReply } from "../budget/paid-reply.ts";
+import { isHeld } from "../budget/paid-call.ts";
+import { type PaidReply, paidReply } from "../budget/paid-reply.ts";
 import type { OpenState, Run } from "../run.ts";
 
 export type ModelCall = {

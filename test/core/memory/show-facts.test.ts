@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { factsAt, fitFacts } from "../../../lib/core/memory/show-facts.ts";
+import { factsAt, fitFacts, showFact } from "../../../lib/core/memory/show-facts.ts";
 import type { Fact } from "../../../lib/core/memory.ts";
 import { isPersonal } from "../../../lib/core/memory.ts";
 
@@ -32,7 +32,7 @@ describe("fitFacts", () => {
 
   it("shows all that fit, with origin and source, and ranks nothing then", () => {
     const ranked = () => expect.unreachable("not asked");
-    expect(fitFacts(facts.slice(0, 1), 1000, ranked)).toEqual([
+    expect(fitFacts(facts.slice(0, 1), 1000, ranked).map(showFact)).toEqual([
       { text: "fact a", origin: "user", source: "1970-01-02, session 20261130_120000_0000abcd turn 3" },
     ]);
   });
