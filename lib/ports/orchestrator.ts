@@ -5,7 +5,7 @@ export type ExecutionInput = {
   sessionId: string;
   turn: number;
   segment: number;
-  /** Why this execution may take a turn over from another; "" for a plain start. */
+  /** Why this execution may take a turn over, and from whom (steps/take-over.ts); "" for a plain start. */
   cause: string;
 };
 

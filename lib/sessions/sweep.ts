@@ -7,6 +7,7 @@ import { countUsage } from "../steps/budget/count-usage.ts";
 import type { Deps } from "../steps/deps.ts";
 import { projectGoesOn } from "../steps/project/goes-on.ts";
 import { nameExecution } from "../steps/run.ts";
+import { takeOverCause } from "../steps/take-over.ts";
 import { approvalPrefix, statusSk } from "../store/keys.ts";
 import type { Head } from "../store/log.ts";
 import type { DueRow } from "../store/statuses.ts";
@@ -121,7 +122,7 @@ async function sweepTurn(
   const verdict = await resolveNow(deps, await deps.store.pointers.get(tenant, head.state.key), head);
   if (verdict.kind === "fresh" && !turn.stop) return sweepFresh(deps, head, verdict.reason, options.slot);
   if (options.hold?.(head)) return "held";
-  const cause = causeOf(turn, head.state.resumePending?.cause ?? options.cause);
+  const cause = takeOverCause(causeOf(turn, head.state.resumePending?.cause ?? options.cause), turn.owner);
   await lookAgain(now + stuckAfterMs);
   const name = nameExecution({
     tenant,

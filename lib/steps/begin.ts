@@ -1,5 +1,6 @@
 // begin: the first step of every execution. Starts the next turn, goes on with a handed-over one, or takes
 // a turn over from an execution that is gone.
+import { countsAsRecovery } from "../core/apply/life-cycle.ts";
 import type { Event, ResumeCause } from "../core/event.ts";
 import { maxRecoveries } from "../core/limits.ts";
 import type { Head } from "../store/log.ts";
@@ -8,15 +9,13 @@ import type { StepInput, StepOutput } from "./io.ts";
 import type { OpenState } from "./run.ts";
 import { decideOwn, startRun } from "./run.ts";
 import { projectOpenTurn, startTurn } from "./start-turn.ts";
+import { readTakeOver } from "./take-over.ts";
 
 /** Input `cause` of the next segment's execution. */
 export const handOverCause = "hand-over";
 
-/** Of a turn that was only there when its process died: it is not given up for that. */
-const elsewhere = "crash_elsewhere" satisfies ResumeCause;
-
 /** Causes after which nothing of the predecessor can be alive: its leases are void. */
-const deadCauses: readonly string[] = ["crash", elsewhere, "shutdown"] satisfies ResumeCause[];
+const deadCauses: readonly string[] = ["crash", "crash_elsewhere", "shutdown"] satisfies ResumeCause[];
 
 export async function begin(deps: Deps, input: StepInput): Promise<StepOutput> {
   const run = startRun(deps, input, "begin");
@@ -39,14 +38,13 @@ function takeOver(head: Head, input: StepInput): Event | null {
     const next = input.turn === turn.turn && input.segment === turn.segment + 1;
     return next ? { type: "turn.continued", segment: input.segment, owner: input.execution } : null;
   }
-  if (head.state.recoveries >= maxRecoveries && !turn.stop && input.cause !== elsewhere)
+  const { cause, owner } = readTakeOver(input.cause);
+  // Another execution that was started for the same reason was first.
+  if (owner !== undefined && owner !== turn.owner) return null;
+  if (countsAsRecovery(cause) && head.state.recoveries >= maxRecoveries && !turn.stop) {
     return giveUp(head.state as OpenState);
-  return {
-    type: "session.resumed",
-    cause: input.cause as ResumeCause,
-    owner: input.execution,
-    voidLeases: deadCauses.includes(input.cause),
-  };
+  }
+  return { type: "session.resumed", cause, owner: input.execution, voidLeases: deadCauses.includes(cause) };
 }
 
 /** The same step failed too often: the turn ends, the session is suspended, other sessions are untouched. */

@@ -13,7 +13,7 @@ export type StepInput = {
   segment: number;
   /** Name of the execution that runs the step; part of the writer id, and the owner of the turn. */
   execution: string;
-  /** begin: why a turn may be taken over from another execution; "" for a plain start. */
+  /** begin: why a turn may be taken over, and from whom (take-over.ts); "" for a plain start. */
   cause?: string;
   /** act, ask: the call. */
   index?: number;

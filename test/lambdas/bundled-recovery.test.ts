@@ -110,7 +110,7 @@ describe("the bundled recover", () => {
     await openTurn(sessionId);
     await run("recover", statusEvent(sessionId, "TIMED_OUT"));
     expect(started.map(({ input }) => input)).toEqual([
-      { tenant: "acme", sessionId, turn: 1, segment: 0, cause: "execution_timed_out" },
+      { tenant: "acme", sessionId, turn: 1, segment: 0, cause: `execution_timed_out ${sessionId}-t1` },
     ]);
   });
 

@@ -8,12 +8,19 @@ import { afterTurn, revived } from "../project.ts";
 import type { SessionState, TurnState } from "../state.ts";
 import { openTurn, without } from "./open-turn.ts";
 
-/** What neither the session's agent nor its tools brought about: it does not count as a recovery. */
+/** What neither the session's agent nor its tools brought about. */
 const blameless: readonly ResumeCause[] = ["due", "decision", "requested", "crash_elsewhere"];
 
+/** May the session itself be why it stood still? Too many of these in a row end its turn. */
+export function countsAsRecovery(cause: ResumeCause): boolean {
+  return !blameless.includes(cause);
+}
+
 export function resumed(state: SessionState, event: EventOf<"session.resumed">, at: At): SessionState {
-  const fault = !blameless.includes(event.cause);
-  const after = { ...without(state, "resumePending"), recoveries: state.recoveries + (fault ? 1 : 0) };
+  const after = {
+    ...without(state, "resumePending"),
+    recoveries: state.recoveries + (countsAsRecovery(event.cause) ? 1 : 0),
+  };
   if (!after.turn) {
     return { ...after, lifecycle: { kind: "open" }, ...(state.project ? { project: revived(state.project) } : {}) };
   }

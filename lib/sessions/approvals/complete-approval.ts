@@ -5,6 +5,7 @@ import { deliverMails, queued } from "../../steps/ask/deliver-mails.ts";
 import { logDecision } from "../../steps/ask/log-decision.ts";
 import type { Deps } from "../../steps/deps.ts";
 import { nameExecution } from "../../steps/run.ts";
+import { takeOverCause } from "../../steps/take-over.ts";
 import type { StoredApproval } from "../../store/approvals.ts";
 import { sha256 } from "../../store/encoding.ts";
 
@@ -57,5 +58,6 @@ async function release(deps: Deps, stored: StoredApproval, options: CompleteOpti
   // One name for one lost owner: two decisions in the same moment start one execution.
   const salt = `d${sha256(turn.owner).slice(0, 16)}`;
   const name = nameExecution({ tenant, sessionId, turn: turn.turn, segment: turn.segment, salt });
-  await deps.orchestrator.start(name, { tenant, sessionId, turn: turn.turn, segment: turn.segment, cause: "decision" });
+  const cause = takeOverCause("decision", turn.owner);
+  await deps.orchestrator.start(name, { tenant, sessionId, turn: turn.turn, segment: turn.segment, cause });
 }
