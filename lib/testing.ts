@@ -34,3 +34,5 @@ export { type ScriptedModel, scriptedModel } from "./testing/scripted-model.ts";
 export { seededIds } from "./testing/seeded-ids.ts";
 /** What people decide in a test. */
 export type { Decide, TestDecision } from "./testing/until-asking.ts";
+/** Embeddings that are the same for the same words, for agents whose memory compares by meaning. */
+export { wordEmbeddings } from "./testing/word-embeddings.ts";

@@ -14,12 +14,14 @@ import { sweepAll } from "../recovery/sweep-all.ts";
 import { type Accept, type Accepted, acceptMessage } from "../sessions/accept.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import { seededIds } from "./seeded-ids.ts";
+import { wordEmbeddings } from "./word-embeddings.ts";
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 export type EmbedOptions = {
   agents: Agent[];
   model: Model;
+  /** @default `wordEmbeddings()` */
   embeddings?: Embeddings;
   /** @default a new memory table */
   table?: Table;
@@ -70,7 +72,7 @@ export function embed(options: EmbedOptions): Embedded {
         options.onEvent?.(event);
       },
     },
-    ...(options.embeddings ? { embeddings: options.embeddings } : {}),
+    embeddings: options.embeddings ?? wordEmbeddings(),
     ...(options.prices ? { prices: options.prices } : {}),
     ...(options.roundsPerSegment === undefined ? {} : { roundsPerSegment: options.roundsPerSegment }),
     ...(options.mailer ? { mailer: options.mailer } : {}),

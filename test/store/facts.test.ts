@@ -49,6 +49,21 @@ for (const { name, open } of kits) {
       expect(await facts.correct(ann, idOf(98), "better")).toBeNull();
     });
 
+    it("keep the direction of their text, of the newest model, until another text stands there", async () => {
+      const vector = { model: "m1", packed: "AQI=" };
+      await facts.add(ann, { ...fact(7), vector });
+      expect(await facts.get(ann, idOf(7))).toMatchObject({ vector });
+      const newer = { model: "m2", packed: "AwQ=" };
+      await facts.keepVector(ann, { id: idOf(7), revision: 1, vector: newer });
+      expect(await facts.get(ann, idOf(7))).toMatchObject({ vector: newer });
+      expect(await facts.correct(ann, idOf(7), "better")).not.toHaveProperty("vector");
+      // Made of the text that stood there before.
+      await facts.keepVector(ann, { id: idOf(7), revision: 1, vector });
+      expect(await facts.get(ann, idOf(7))).not.toHaveProperty("vector");
+      await facts.keepVector(ann, { id: idOf(97), revision: 1, vector });
+      expect(await facts.get(ann, idOf(97))).toBeNull();
+    });
+
     it("are gone when deleted, and work that is repeated does not bring them back", async () => {
       await facts.add(ann, fact(5, "a secret"));
       expect(await facts.remove(ann, idOf(5))).toBe(true);

@@ -14,7 +14,7 @@ const concepts: readonly RegExp[] = [
 export function meaningOf(text: string, dimensions = 8): number[] {
   const vector: number[] = Array.from({ length: dimensions }, () => 0);
   for (const [index, pattern] of concepts.entries()) if (pattern.test(text)) vector[index] = 1;
-  if (vector.every((value) => value === 0)) vector[dimensions - 1] = 1;
+  if (!vector.includes(1)) vector[dimensions - 1] = 1;
   const length = Math.hypot(...vector);
   return vector.map((value) => value / length);
 }
