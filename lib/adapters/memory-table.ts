@@ -83,9 +83,14 @@ export function createMemoryTable({ now }: MemoryTableOptions): Table {
     async query(options) {
       checkQuery(options);
       const partition = partitions.get(options.pk) ?? [];
-      const found = between(partition, options).filter((item) => isLive(item, now()));
-      if (options.reverse) found.reverse();
-      return found.slice(0, options.limit ?? found.length).map(cleanItem);
+      const { from, to } = range(partition, options);
+      const found: Item[] = [];
+      // No further than the limit: the latest version of a long session costs as little as that of a short one.
+      for (let n = 0; n < to - from && found.length < (options.limit ?? to); n++) {
+        const item = partition[options.reverse ? to - 1 - n : from + n];
+        if (isLive(item, now())) found.push(cleanItem(item));
+      }
+      return found;
     },
 
     async update(key, change, equals) {
@@ -133,30 +138,30 @@ type LookOptions = { limit?: number; cursor?: string };
 
 /** Index of the first item whose sort key is not before `sk`. */
 function place(partition: Partition, sk: string): number {
-  let [low, high] = [0, partition.length];
+  return firstAfter(partition, 0, (key) => compareText(key, sk) < 0);
+}
+
+/** Index of the first item from `from` on for which `isBefore` is false; for all after it it must be false too. */
+function firstAfter(partition: Partition, from: number, isBefore: (sk: string) => boolean): number {
+  let [low, high] = [from, partition.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareText(partition[middle]?.sk ?? "", sk) < 0) low = middle + 1;
+    if (isBefore(partition[middle]?.sk ?? "")) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The items that `prefix` and `after` leave, ascending. */
-function between(partition: Partition, { prefix = "", after, reverse }: QueryOptions): Item[] {
-  let [from, to] = [place(partition, prefix), partition.length];
-  if (after !== undefined && reverse) to = place(partition, after);
+/** The indexes that `prefix` and `after` leave: `from` and before `to`. */
+function range(partition: Partition, { prefix = "", after, reverse }: QueryOptions): { from: number; to: number } {
+  let from = place(partition, prefix);
+  let to = firstAfter(partition, from, (sk) => sk.startsWith(prefix));
+  if (after !== undefined && reverse) to = Math.min(to, place(partition, after));
   if (after !== undefined && !reverse) {
     const at = place(partition, after);
     from = Math.max(from, partition[at]?.sk === after ? at + 1 : at);
   }
-  const found: Item[] = [];
-  for (let at = from; at < to; at++) {
-    const item = partition[at];
-    if (!item?.sk.startsWith(prefix)) break;
-    found.push(item);
-  }
-  return found;
+  return { from, to };
 }
 
 function comparePositions(a: Position, b: Position): number {
