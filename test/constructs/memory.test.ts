@@ -10,8 +10,8 @@ const template = Template.fromStack(stack);
 
 type Statement = { Sid?: string; Action: string | string[]; Resource: unknown };
 
-function statementsOf(role: string): Statement[] {
-  return Object.entries(template.findResources("AWS::IAM::Policy"))
+function statementsOf(role: string, from = template): Statement[] {
+  return Object.entries(from.findResources("AWS::IAM::Policy"))
     .filter(([id]) => id.startsWith(role))
     .flatMap(([, policy]) => policy.Properties.PolicyDocument.Statement as Statement[]);
 }
@@ -47,5 +47,55 @@ describe("long-term memory on AWS", () => {
     expect(statements.map(({ Sid }) => Sid)).toContain("Lookups");
     expect(actions).toContain("secretsmanager:GetSecretValue");
     expect(actions.filter((action) => action.startsWith("states:") || action === "dynamodb:Scan")).toEqual([]);
+  });
+});
+
+describe("embeddings on AWS", () => {
+  const titan = "amazon.titan-embed-text-v2:0";
+  const stackWith = (embeddings: string) => {
+    const own = new Stack(new App({ context: { "aws:cdk:bundling-stacks": [] } }), "Test");
+    new Agent(own, "Agent", { entry: "examples/aml-investigator/agent.ts", embeddings });
+    return Template.fromStack(own);
+  };
+  const variable = (from: Template) =>
+    Object.entries(from.findResources("AWS::Lambda::Function"))
+      .filter(([, { Properties }]) => Properties.Environment?.Variables?.BATON_EMBEDDINGS_MODEL === titan)
+      .map(([id]) => id.replace(/Handler.*$/, ""))
+      .toSorted();
+  const allowed = (from: Template) =>
+    Object.entries(from.findResources("AWS::IAM::Policy")).flatMap(([id, { Properties }]) =>
+      (Properties.PolicyDocument.Statement as Statement[])
+        .filter(({ Action }) => JSON.stringify(Action).includes("bedrock"))
+        .map((statement) => ({ role: id.replace(/Role.*$/, ""), ...statement })),
+    );
+
+  it("are not there unless they are asked for", () => {
+    expect([variable(template), allowed(template)]).toEqual([[], []]);
+  });
+
+  it("may be made by Think and by long-term memory, with that one model of the stack's region", () => {
+    const withTitan = stackWith(titan);
+    expect(variable(withTitan)).toEqual(["AgentMemoryRemember", "AgentThink"]);
+    const statement = {
+      Sid: "Embeddings",
+      Effect: "Allow",
+      Action: "bedrock:InvokeModel",
+      Resource: {
+        "Fn::Join": [
+          "",
+          ["arn:", { Ref: "AWS::Partition" }, ":bedrock:", { Ref: "AWS::Region" }, `::foundation-model/${titan}`],
+        ],
+      },
+    };
+    expect(allowed(withTitan).toSorted((a, b) => (a.role < b.role ? -1 : 1))).toEqual([
+      { role: "AgentMemoryRemember", ...statement },
+      { role: "AgentThink", ...statement },
+    ]);
+  });
+
+  it("are refused for a model that speaks another form", () => {
+    expect(() => stackWith("cohere.embed-multilingual-v3")).toThrow(
+      'Agent.embeddings: "cohere.embed-multilingual-v3" is not known here',
+    );
   });
 });
