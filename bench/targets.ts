@@ -16,11 +16,13 @@ const targets: Target[] = [
   at("memory of the longest session", "peak memory", 400, "MB"),
   ...["begin", "act", "finish"].map((name) => at(`bundle of ${name}`, `bundle ${name}`, 480, "KB")),
   at("bundle of think", "bundle think", 950, "KB"),
-  ratio(
-    "writes of an approval, after 7 days / after 1 hour",
-    "approval after 7 d, writes",
-    "approval after 1 h, writes",
-    1,
+  ...["transitions", "writes", "mails"].map((what) =>
+    ratio(
+      `${what} of an approval, after 7 days / after 1 hour`,
+      `approval after 7 d, ${what}`,
+      `approval after 1 h, ${what}`,
+      1,
+    ),
   ),
   at("npm start to ready", "npm start to ready", 2000, "ms"),
 ];

@@ -62,14 +62,21 @@ async function firstOf(store: Store, messages: readonly Message[]): Promise<stri
 /** How each call ended, by idempotency key; `open`: its turn was given up first. */
 type Calls = Record<"once" | "idempotent", Map<string, string>>;
 
+/** Only the turn's owner writes these; whoever was taken over from is fenced off. */
+const stepEvents = new Set(["model.replied", "model.failed", "call.started", "call.finished", "turn.finished"]);
+
 function checkLog(findings: Findings, place: string, log: readonly Checkpoint[], calls: Calls): void {
   findings.versions += log.length;
   if (log.some(({ version }, i) => version !== i + 1)) {
     findings.wrong.push(`${place}: versions ${log.map(({ version }) => version).join(",")}`);
   }
   const keys = new Map<string, string>();
-  let open = 0;
-  for (const { event, state } of log) {
+  let [open, owner] = [0, ""];
+  for (const { event, state, version, writer } of log) {
+    if (stepEvents.has(event.type) && writer.split("/")[0] !== owner) {
+      findings.wrong.push(`${place}: version ${version}, ${event.type}, is by ${writer} in the turn of ${owner}`);
+    }
+    owner = state.turn?.owner ?? "";
     if (event.type === "turn.started") [open, findings.turns] = [open + 1, findings.turns + 1];
     if (event.type === "session.resumed") findings.resumed++;
     if (event.type === "turn.continued") findings.continued++;
