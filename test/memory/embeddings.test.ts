@@ -95,7 +95,7 @@ describe("facts by meaning", () => {
     expect([world.embeddings.calls, await recalled(world, sessionId)]).toEqual([[], []]);
   });
 
-  it("asks once a turn: every call of it begins with the same bytes, whatever is corrected elsewhere", async () => {
+  it("asks once a turn: every call of it begins with the same bytes", async () => {
     const look = defineTool({
       name: "look",
       description: "looks",
