@@ -39,7 +39,9 @@ describe("npm run bench", () => {
       "last tenth / first tenth of the longest session",
       "per round / floor of two synced writes, longest session",
       "memory of the longest session",
+      "transitions of an approval, after 7 days / after 1 hour",
       "writes of an approval, after 7 days / after 1 hour",
+      "mails of an approval, after 7 days / after 1 hour",
     ]);
     const table = printTable(report);
     for (const { name } of [...report.figures, ...peers]) expect(table).toContain(name);
