@@ -58,7 +58,7 @@ export async function readPassage(
 const batchSize = 2000;
 /** So many times the answer is kept of each batch: scores of different batches cannot be compared, so all meet once more. */
 const keepFactor = 4;
-const passageChars = 1200;
+const passageChars = 2000;
 
 function rank(entries: readonly Passage[], query: string, limit: number): Passage[] {
   const texts = entries.map(({ text }) => text);
@@ -113,7 +113,7 @@ function pieces(text: string): string[] {
   return cut;
 }
 
-const overlapChars = 150;
+const overlapChars = 200;
 
 function breakBefore(text: string, end: number): number {
   const near = text.slice(end - 200, end);
