@@ -101,7 +101,6 @@ export const ApprovalGone = leaf("ApprovalGone", "Misuse", "approval.gone", 410)
 export const StaleVersion = leaf("StaleVersion", "Misuse", "session.stale_version", 412);
 export const TooLarge = leaf("TooLarge", "Misuse", "input.too_large", 413);
 export const IdempotencyMismatch = leaf("IdempotencyMismatch", "Misuse", "idempotency.mismatch", 422);
-export const TooManyRequests = leaf("TooManyRequests", "Misuse", "rate.limited", 429);
 
 /** The recorded form of an error, as it stands in the log and in answers: no stack, no cause. */
 export type ErrorRecord = { name: string; code: string; message: string };
