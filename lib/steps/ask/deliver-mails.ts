@@ -79,8 +79,9 @@ async function claim(
 ): Promise<{ stored: StoredApproval; claimed: OpenMail[] }> {
   let stored = from;
   for (;;) {
-    const now = deps.clock.now();
     let approval = options.change ? options.change(stored.approval) : stored.approval;
+    // Read after the change, which dates new mails: they are due at once.
+    const now = deps.clock.now();
     const claimed = openMails(approval).filter(({ mark }) => options.force || mailDueAt(mark) <= now);
     for (const mail of claimed) {
       approval = markMail(approval, mail, { triedAt: now, tries: (mail.mark.tries ?? 0) + 1 });
