@@ -4,7 +4,9 @@ import { defineTool } from "baton";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { isDisposition } from "../../lib/core/errors.ts";
 import { stopSession } from "../../lib/sessions/control.ts";
+import { resetSession } from "../../lib/sessions/reset-session.ts";
 import {
   approvalWorld,
   asked,
@@ -32,6 +34,7 @@ const actions = [
   "kill",
   "restart",
   "stop",
+  "reset",
 ] as const;
 type Action = (typeof actions)[number];
 
@@ -115,7 +118,10 @@ async function play(order: { action: Action; settled: boolean }[], quorum: numbe
         return next();
       case "stop":
         stopped = true;
-        await stopSession(process.deps, { tenant, sessionId, user: "rita" });
+        return unlessRefused(stopSession(process.deps, { tenant, sessionId, user: "rita" }));
+      case "reset":
+        stopped = true;
+        return unlessRefused(resetSession(process.deps, { tenant, sessionId, user: "rita" }));
     }
   }
 
@@ -151,4 +157,11 @@ async function play(order: { action: Action; settled: boolean }[], quorum: numbe
   } finally {
     await process.kill();
   }
+}
+
+/** A closed session is not closed or stopped again, and says so. */
+async function unlessRefused(done: Promise<unknown>): Promise<void> {
+  await done.catch((error: unknown) => {
+    if (!isDisposition(error, "Misuse")) throw error;
+  });
 }
