@@ -8,12 +8,12 @@ import { fakeClock } from "../../lib/testing/fake-clock.ts";
 import { replayModel } from "../../lib/testing/replay-model.ts";
 
 describe("ask", () => {
-  it("mails at once when each look at the clock is a millisecond later", async () => {
+  it.each([1, -1])("mails at once when each look at the clock is %i ms later", async (step) => {
     const clock = fakeClock();
     const ticking = {
       ...clock,
       now: () => {
-        clock.set(clock.now() + 1);
+        clock.set(clock.now() + step);
         return clock.now();
       },
     };

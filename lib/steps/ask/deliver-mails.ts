@@ -80,9 +80,10 @@ async function claim(
   let stored = from;
   for (;;) {
     let approval = options.change ? options.change(stored.approval) : stored.approval;
-    // Read after the change, which dates new mails: they are due at once.
     const now = deps.clock.now();
-    const claimed = openMails(approval).filter(({ mark }) => options.force || mailDueAt(mark) <= now);
+    // What was never tried is due, whatever the clock says: it may have moved, or been set back, since the mail was dated.
+    const isDue = ({ mark }: OpenMail) => mark.triedAt === undefined || mailDueAt(mark) <= now;
+    const claimed = openMails(approval).filter((mail) => options.force || isDue(mail));
     for (const mail of claimed) {
       approval = markMail(approval, mail, { triedAt: now, tries: (mail.mark.tries ?? 0) + 1 });
     }
